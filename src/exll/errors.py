@@ -1,0 +1,28 @@
+"""What can go wrong, each also the built-in error a caller would expect.
+
+A message says what, which rule it breaks, what came instead, and what to do; the command line prints it as it is.
+"""
+
+
+class ExLLError(Exception):
+    """Any error that exll raises on purpose."""
+
+
+class InputError(ExLLError, ValueError):
+    """Vectors, labels or parameters that cannot be learned or asked about; nothing was changed."""
+
+
+class InputTypeError(InputError, TypeError):
+    """Input of a kind that is no array of numbers at all."""
+
+
+class LearningInterruptedError(ExLLError, RuntimeError):
+    """Learning broke off inside a sample, so the state can no longer be trusted."""
+
+
+class ModelFileError(ExLLError, ValueError):
+    """A model file that is truncated, altered, foreign, or newer than this version."""
+
+
+class ModelFileNotFoundError(ModelFileError, FileNotFoundError):
+    """There is no file at that path."""

@@ -1,0 +1,1 @@
+"""Why: rules made of the samples the model learned from."""

@@ -1,0 +1,52 @@
+r"""Blocks that equal single steps.
+
+For a block of rows every product with the means, $p_j^T \Lambda x_i$, is made at once against the state at the block's start.
+While the rows are then learned in order, means move and appear; a mean that moved towards x_r has products that follow from
+the old ones and from $x_r^T \Lambda x_i$, which the block holds too. So each step patches one short column instead of
+multiplying again, and the decisions are those of one sample at a time.
+"""
+
+import numpy as np
+
+from exll.learner.precision import Precision
+from exll.learner.running_means import RunningMeans
+from exll.types import Matrix, Vector
+
+
+class MovingProducts:
+    """Products of a block's rows with one table of means, kept true while the table changes."""
+
+    def __init__(self, X: Matrix, Z: Matrix, cross: Matrix, means: RunningMeans) -> None:
+        rows, known = len(X), len(means)
+        self._X = X
+        self._cross = cross
+        self._means = means
+        self._products = np.empty((rows, known + rows))  # each row may add one mean
+        np.matmul(Z, means.vectors.T, out=self._products[:, :known])
+        means.reserve(rows)
+
+    def of_row(self, row: int) -> Vector:
+        return self._products[row, : len(self._means)]
+
+    def add(self, row: int) -> int:
+        """Start a new mean at this row."""
+        index = self._means.add(self._X[row], self._cross[row, row])
+        self._products[row + 1 :, index] = self._cross[row, row + 1 :]
+        return index
+
+    def move(self, row: int, index: int) -> None:
+        """Let this row join a mean."""
+        share = self._means.move(index, self._X[row], self._cross[row, row], self._products[row, index])
+        column = self._products[row + 1 :, index]
+        column *= 1.0 - share
+        column += share * self._cross[row, row + 1 :]
+
+
+class Block:
+    """Some rows of the stream, multiplied once with everything they will be compared with."""
+
+    def __init__(self, X: Matrix, precision: Precision, prototypes: RunningMeans, megaclouds: RunningMeans) -> None:
+        Z = precision.apply(X)  # (b, d)
+        cross = X @ Z.T  # (b, b)
+        self.prototypes = MovingProducts(X, Z, cross, prototypes)
+        self.megaclouds = MovingProducts(X, Z, cross, megaclouds)

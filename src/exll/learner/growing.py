@@ -1,0 +1,58 @@
+"""Arrays that grow at the end without being copied for every row."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+
+class GrowingArray:
+    """Rows of one shape and dtype; ``filled`` is a view of those in use.
+
+    >>> numbers = GrowingArray((), np.int64)
+    >>> numbers.append(7)
+    >>> numbers.append(8)
+    >>> numbers.filled
+    array([7, 8])
+    """
+
+    def __init__(self, row_shape: tuple[int, ...], dtype: DTypeLike, filled: NDArray[Any] | None = None) -> None:
+        start = np.empty((0, *row_shape), dtype) if filled is None else np.array(filled, dtype)
+        if start.shape[1:] != row_shape:
+            raise ValueError(f"rows must have shape {row_shape}; got {start.shape[1:]}")
+        self._room: NDArray[Any] = start
+        self.filled: NDArray[Any] = self._room
+
+    def __len__(self) -> int:
+        return len(self.filled)
+
+    def append(self, row: Any) -> None:
+        size = len(self.filled)
+        self.reserve(1)
+        self._room[size] = row
+        self.filled = self._room[: size + 1]
+
+    def reserve(self, extra: int) -> None:
+        """Make room now, so that the next ``extra`` rows cannot fail for want of memory."""
+        size = len(self.filled)
+        if size + extra <= len(self._room):
+            return
+        larger = np.empty((max(size + extra, size + size // 2), *self._room.shape[1:]), self._room.dtype)
+        larger[:size] = self.filled
+        self._room = larger
+        self.filled = larger[:size]
+
+    def remove(self, index: int) -> None:
+        size = len(self.filled)
+        self._room[index : size - 1] = self._room[index + 1 : size].copy()
+        self.filled = self._room[: size - 1]
+
+    def __getstate__(self) -> NDArray[Any]:
+        return self.filled.copy()
+
+    def __setstate__(self, filled: NDArray[Any]) -> None:
+        self._room = self.filled = filled
+
+    @property
+    def nbytes(self) -> int:
+        return self.filled.nbytes

@@ -1,0 +1,111 @@
+"""Asking: local, global and fused inference, exact for all that was learned (Eq. 17 to 23).
+
+An :class:`Inference` is a frozen picture of a learner: it shares nothing that learning changes, so any number of threads may
+ask it while learning goes on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from exll.learner.fusion import Fusion
+from exll.learner.head import Head
+from exll.learner.megacloud import MegaClouds
+from exll.learner.precision import Precision
+from exll.learner.prototypes import Prototypes
+from exll.learner.ties import first_of_largest_rows
+from exll.types import Indices, InferenceName, Matrix, Vector
+
+ASK_ROWS = 512
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Weights and biases of every prototype and every class, and the fusion between them.
+
+    Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md, 8), is
+    one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is one product.
+    """
+
+    weights: Matrix  # (prototypes + classes, d)
+    biases: Vector
+    prototype_ids: Indices  # (prototypes,) whose row each of the first is
+    first_prototype: Indices  # (classes,) where each class starts among them
+    fusion: Fusion
+
+    @classmethod
+    def of(
+        cls, prototypes: Prototypes, megaclouds: MegaClouds, fusion: Fusion, head: Head, precision: Precision
+    ) -> "Inference":
+        order = np.argsort(prototypes.class_of, kind="stable")
+        means = np.concatenate([prototypes.vectors[order], megaclouds.vectors])
+        products = precision.apply(means)
+        weights, biases = head.linear(products, np.einsum("ij,ij->i", means, products))
+        return cls(
+            weights=weights,
+            biases=biases,
+            prototype_ids=order,
+            first_prototype=np.searchsorted(prototypes.class_of[order], np.arange(len(megaclouds))),
+            fusion=fusion.frozen(),
+        )
+
+    @property
+    def classes(self) -> int:
+        return len(self.first_prototype)
+
+    def labels(self, X: Matrix, inference: InferenceName) -> Indices:
+        """The label of every row, as an index of first sight."""
+        labels = np.empty(len(X), np.int64)
+        for rows in _slices(len(X)):
+            if inference == "fused":
+                labels[rows] = self.fusion.labels(*self._both_scores(X[rows]))
+            else:
+                labels[rows] = first_of_largest_rows(self.scores(X[rows], inference))
+        return labels
+
+    def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label, and nowhere else."""
+        labels = np.empty(len(X), np.int64)
+        posteriors = np.empty((len(X), self.classes))
+        for rows in _slices(len(X)):
+            if inference == "fused":
+                labels[rows], posteriors[rows] = self.fusion.posteriors(*self._both_scores(X[rows]))
+            else:
+                scores = self.scores(X[rows], inference)
+                labels[rows], posteriors[rows] = first_of_largest_rows(scores), softmax(scores, axis=1)
+        _raise_winner(posteriors, labels)
+        return labels, posteriors
+
+    def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
+        """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""
+        local = len(self.prototype_ids)
+        if inference == "global":
+            global_scores: Matrix = X @ self.weights[local:].T + self.biases[local:]
+            return global_scores
+        return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
+
+    def _both_scores(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        scores = X @ self.weights.T
+        scores += self.biases
+        local = len(self.prototype_ids)
+        return scores[:, local:], self._best_of_class(scores[:, :local])
+
+    def _best_of_class(self, prototype_scores: Matrix) -> Matrix:
+        best: Matrix = np.maximum.reduceat(prototype_scores, self.first_prototype, axis=1)
+        return best
+
+
+def _raise_winner(posteriors: Matrix, labels: Indices) -> None:
+    """Where another class is as probable as the winner, lift the winner by one bit, so that arg-max and label agree."""
+    rows = np.arange(len(posteriors))
+    won = posteriors[rows, labels]
+    posteriors[rows, labels] = -1.0
+    best_other = posteriors.max(axis=1, initial=-1.0)
+    posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))
+
+
+def _slices(rows: int) -> Iterator[slice]:
+    for start in range(0, rows, ASK_ROWS):
+        yield slice(start, start + ASK_ROWS)

@@ -1,0 +1,133 @@
+"""Model files: one safetensors file with small facts as JSON and a SHA-256 over all of it. Never pickle.
+
+The metadata has two entries: ``exll``, the facts as JSON, and ``sha256``, over the facts and every tensor's name, dtype, shape and
+bytes. So a file is either what was saved, or refused.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from exll.errors import ModelFileError, ModelFileNotFoundError
+from exll.types import Tensors
+
+FORMAT = 1
+STALE_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    facts: dict[str, Any]
+    tensors: Tensors
+
+
+def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Tensors) -> None:
+    """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise ModelFileError(f"{path} is a folder; name a file for the model, such as {Path(path) / 'model.exll'}.")
+    if not target.parent.is_dir():
+        raise ModelFileError(f"the folder {target.parent} does not exist; make it first.")
+    text = json.dumps({"format": FORMAT, **facts}, sort_keys=True)
+    metadata = {"exll": text, "sha256": _digest(text, tensors)}
+    _remove_stale(target)
+    handle, name = tempfile.mkstemp(prefix=_temporary_prefix(target), suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        os.close(handle)
+        save_file(tensors, temporary, metadata)
+        temporary.chmod(_mode_for(target))
+        _flush(temporary)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush(target.parent)
+
+
+def read_model(path: str | os.PathLike[str]) -> ModelFile:
+    """The facts and tensors of a model file, proven to be what was saved."""
+    source = Path(path)
+    if not source.exists():
+        raise ModelFileNotFoundError(f"there is no model file at {path}.")
+    if source.is_dir():
+        raise ModelFileError(f"{path} is a folder, not a model file.")
+    try:
+        with safe_open(source, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            text = metadata.get("exll")
+            if text is None:
+                raise ModelFileError(f"{path} is a safetensors file, but not a model of exll.")
+            facts = _facts(text, path)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except ModelFileError:
+        raise
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
+        raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
+    if _digest(text, tensors) != metadata.get("sha256"):
+        raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
+    return ModelFile(facts, tensors)
+
+
+def _facts(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
+    facts = json.loads(text)
+    if not isinstance(facts, dict) or not isinstance(facts.get("format"), int):
+        raise ModelFileError(f"{path} does not say which format it has; it is no model file of exll.")
+    if facts["format"] > FORMAT:
+        raise ModelFileError(
+            f"{path} has format {facts['format']}, which is newer than this exll can read ({FORMAT}); please update exll."
+        )
+    return facts
+
+
+def _digest(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256()
+    digest.update(f"{len(text.encode())}:{text}".encode())
+    for name in sorted(tensors):
+        tensor = np.ascontiguousarray(tensors[name])
+        digest.update(f"{name} {tensor.dtype.str} {tensors[name].shape} ".encode())
+        digest.update(tensor.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _temporary_prefix(target: Path) -> str:
+    return f".{target.name}.saving-"
+
+
+def _remove_stale(target: Path) -> None:
+    """A save that was killed leaves its temporary file behind; clear those away once they are surely nobody's."""
+    for leftover in target.parent.glob(f"{_temporary_prefix(target)}*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
+                leftover.unlink()
+
+
+def _mode_for(target: Path) -> int:
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _flush(path: Path) -> None:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # a folder cannot be opened everywhere; the file itself was flushed
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

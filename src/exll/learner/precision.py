@@ -1,0 +1,121 @@
+r"""Shrinkage precision (Eq. 17), by Cholesky and never by a pseudo-inverse.
+
+$$\Lambda = [(1-\epsilon)\,\hat\xi + \epsilon I]^{-1}$$
+
+Two forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
+$\Lambda = \tfrac1\epsilon (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{n\epsilon}{1-\epsilon} I$: small, and quick to
+make. Later the matrix itself. Neither is ever changed after it was made, so readers may hold one while learning goes on.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from exll.learner.statistics import GlobalStatistics, add_outer_products, pack_triangle, unpack_triangle
+from exll.types import Matrix, Tensors, Vector
+
+LENGTH_ROWS = 256
+
+
+class Precision(Protocol):
+    """A symmetric positive definite matrix that can be multiplied with."""
+
+    def apply(self, X: Matrix) -> Matrix:
+        """The rows of X times the matrix."""
+        ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def state(self) -> Tensors: ...
+
+
+class LowRankPrecision:
+    """The form for few rows; with none it is the identity over the shrinkage, which is where a stream starts."""
+
+    def __init__(self, basis: Matrix, shrinkage: float) -> None:
+        self._basis = basis  # G, (rows, d)
+        self._shrinkage = shrinkage
+
+    def apply(self, X: Matrix) -> Matrix:
+        product: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._shrinkage
+        return product
+
+    @property
+    def nbytes(self) -> int:
+        return self._basis.nbytes
+
+    def state(self) -> Tensors:
+        return {"basis": self._basis}
+
+
+class DensePrecision:
+    """The form for many rows: the lower triangle, which the symmetric BLAS products read at half the memory traffic."""
+
+    def __init__(self, triangle: Matrix) -> None:
+        self._triangle = triangle  # (d, d), Fortran order
+
+    def apply(self, X: Matrix) -> Matrix:
+        if len(X) == 1:
+            return np.asarray(blas.dsymv(1.0, self._triangle, X[0], lower=1))[None, :]
+        return np.asarray(blas.dsymm(1.0, self._triangle, X.T, lower=1)).T
+
+    @property
+    def nbytes(self) -> int:
+        return self._triangle.nbytes
+
+    def state(self) -> Tensors:
+        return {"triangle": pack_triangle(self._triangle)}
+
+
+def starting_precision(width: int, shrinkage: float) -> Precision:
+    return LowRankPrecision(np.empty((0, width)), shrinkage)
+
+
+def precision_of(statistics: GlobalStatistics, shrinkage: float) -> Precision:
+    """Eq. 17 for all that was learned so far; leaves the statistics alone."""
+    scatter, count = statistics.scatter, statistics.count
+    if count == 0:
+        return starting_precision(scatter.width, shrinkage)
+    if scatter.matrix is None:
+        rows = scatter.rows.filled
+        gram = np.asfortranarray(rows @ rows.T)
+        gram[np.diag_indices_from(gram)] += count * shrinkage / (1 - shrinkage)
+        factor = _cholesky(gram)
+        basis = blas.dtrsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1)
+        return LowRankPrecision(np.asarray(basis).T, shrinkage)
+    triangle = scatter.matrix.copy(order="F")
+    if len(scatter.pending):
+        add_outer_products(triangle, scatter.pending)
+    triangle *= (1 - shrinkage) / count
+    triangle[np.diag_indices_from(triangle)] += shrinkage
+    inverse, info = lapack.dpotri(_cholesky(triangle), lower=1, overwrite_c=1)
+    assert info == 0
+    return DensePrecision(np.asarray(inverse))
+
+
+def precision_from_state(width: int, shrinkage: float, state: Tensors) -> Precision:
+    if "triangle" in state:
+        return DensePrecision(unpack_triangle(state["triangle"], width))
+    basis = np.array(state["basis"], np.float64)
+    if basis.ndim != 2 or basis.shape[1] != width:
+        raise ValueError("the precision's basis has another width")
+    return LowRankPrecision(basis, shrinkage)
+
+
+def lengths_of(vectors: Matrix, precision: Precision) -> Vector:
+    r"""$p^T \Lambda p$ of every row, some rows at a time so that memory stays flat."""
+    lengths = np.empty(len(vectors))
+    for start in range(0, len(vectors), LENGTH_ROWS):
+        some = vectors[start : start + LENGTH_ROWS]
+        np.einsum("ij,ij->i", some, precision.apply(some), out=lengths[start : start + LENGTH_ROWS])
+    return lengths
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """The lower factor, written over ``matrix``; shrinkage makes every matrix of ours positive definite."""
+    factor, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        raise ArithmeticError("the shrunk covariance is not positive definite")
+    return np.asarray(factor)

@@ -1,0 +1,97 @@
+"""Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id is its row, for ever."""
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from exll.learner.growing import GrowingArray
+from exll.learner.running_means import RunningMeans
+from exll.learner.ties import surpasses
+from exll.types import Indices, Tensors, Vector
+
+# r* and r_0 of the paper are one value: the chord of 30 degrees (docs/decisions.md, 6).
+START_RADIUS = math.sqrt(2 - 2 * math.cos(math.radians(30)))
+
+
+class Prototypes(RunningMeans):
+    """Centres with support (their count), radius and class."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self._class_of = GrowingArray((), np.int64)
+        self._radii = GrowingArray((), np.float64)
+        self._squared_norms = GrowingArray((), np.float64)
+
+    @property
+    def class_of(self) -> Indices:
+        return self._class_of.filled
+
+    @property
+    def radii(self) -> Vector:
+        return self._radii.filled
+
+    @property
+    def squared_norms(self) -> Vector:
+        """|p|^2 of every centre: below 1, since a mean of unit vectors is shorter than they are."""
+        return self._squared_norms.filled
+
+    def open(self, class_index: int) -> None:
+        """The rest of Eq. 6 and 13 for a cloud whose centre was just added."""
+        self._class_of.append(class_index)
+        self._radii.append(START_RADIUS)
+        self._squared_norms.append(1.0)
+
+    def widen(self, index: int) -> None:
+        r"""The radius of Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$, after the centre moved."""
+        centre = self.vectors[index]
+        squared_norm = float(centre @ centre)
+        self.squared_norms[index] = squared_norm
+        self.radii[index] = math.sqrt((self.radii[index] ** 2 + max(0.0, 1.0 - squared_norm)) / 2)
+
+    def reserve(self, extra: int) -> None:
+        super().reserve(extra)
+        for array in (self._class_of, self._radii, self._squared_norms):
+            array.reserve(extra)
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self._class_of.nbytes + self._radii.nbytes + self._squared_norms.nbytes
+
+    def state(self) -> Tensors:
+        return {
+            **super().state(),
+            "class_of": self.class_of,
+            "radii": self.radii,
+            "squared_norms": self.squared_norms,
+        }
+
+    @classmethod
+    def from_state(cls, width: int, state: Tensors) -> "Prototypes":
+        prototypes = cls(width)
+        prototypes._restore(state)
+        prototypes._class_of = GrowingArray((), np.int64, state["class_of"])
+        prototypes._radii = GrowingArray((), np.float64, state["radii"])
+        prototypes._squared_norms = GrowingArray((), np.float64, state["squared_norms"])
+        if {len(prototypes.class_of), len(prototypes.radii), len(prototypes.squared_norms)} != {len(prototypes)}:
+            raise ValueError("prototypes' fields differ in number")
+        return prototypes
+
+
+class CloudRule(Protocol):
+    """Whether x opens a new cloud in its class; ``members`` are the ids of the class's prototypes."""
+
+    def __call__(self, x: Vector, class_mean: Vector, prototypes: Prototypes, members: Indices) -> bool: ...
+
+
+def density_condition(x: Vector, class_mean: Vector, prototypes: Prototypes, members: Indices) -> bool:
+    r"""Eq. 12: x is denser than every prototype of its class, or less dense than every one.
+
+    The density of Eq. 9, $D(v) = 1/(1 + |v-\mu|^2 + \sigma - |\mu|^2)$, has $\sigma = 1$ for unit vectors and is then
+    $1/(2 + |v|^2 - 2 v^T\mu)$: only the distance to the class mean matters. We compare the denominators, with a tolerance,
+    because at the second sample of a class x and the first prototype are exactly equally far from their mean
+    (docs/decisions.md, 3 and 4).
+    """
+    x_inverse = 3.0 - 2.0 * float(x @ class_mean)
+    inverses = 2.0 + prototypes.squared_norms[members] - 2.0 * (prototypes.vectors[members] @ class_mean)
+    return surpasses(float(inverses.min()), x_inverse) or surpasses(x_inverse, float(inverses.max()))

@@ -1,0 +1,207 @@
+"""What a model remembers of the samples themselves: names, and vectors where asked for. Never images.
+
+Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of every sample; ``"vectors"``, a float16 vector too; an
+integer N, the N samples nearest each centre, with vectors, which bounds memory for good.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.learner.growing import GrowingArray
+from exll.types import Indices, RecordsKind, Tensors, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One remembered sample: its place in the stream (from 0), its ref if it had one, its unit vector if kept."""
+
+    position: int
+    ref: str | None
+    vector: NDArray[np.float16] | None
+
+    @property
+    def name(self) -> str:
+        return self.ref if self.ref is not None else f"sample {self.position + 1}"
+
+
+class Records(Protocol):
+    def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None: ...
+
+    def of(self, prototype: int) -> list[Record]:
+        """The records of a prototype, oldest first."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def state(self) -> Tensors: ...
+
+
+class NoRecords:
+    def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
+        pass
+
+    def of(self, prototype: int) -> list[Record]:
+        return []
+
+    def __len__(self) -> int:
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    def state(self) -> Tensors:
+        return {}
+
+
+class AllRecords:
+    """Every sample in the order of the stream; an empty ref stands for none."""
+
+    def __init__(self, width: int, with_vectors: bool) -> None:
+        self._prototypes = GrowingArray((), np.int64)
+        self._positions = GrowingArray((), np.int64)
+        self._refs: list[str] = []
+        self._ref_bytes = 0
+        self._vectors = GrowingArray((width,), np.float16) if with_vectors else None
+
+    def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
+        self._prototypes.append(prototype)
+        self._positions.append(position)
+        self._refs.append(ref or "")
+        self._ref_bytes += len(_encode(ref or ""))
+        if self._vectors is not None:
+            self._vectors.append(x)
+
+    def of(self, prototype: int) -> list[Record]:
+        return [
+            Record(
+                position=int(self._positions.filled[i]),
+                ref=self._refs[i] or None,
+                vector=None if self._vectors is None else self._vectors.filled[i].copy(),
+            )
+            for i in np.flatnonzero(self._prototypes.filled == prototype)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    @property
+    def nbytes(self) -> int:
+        vectors = 0 if self._vectors is None else self._vectors.nbytes
+        return self._prototypes.nbytes + self._positions.nbytes + self._ref_bytes + 8 * (len(self) + 1) + vectors
+
+    def state(self) -> Tensors:
+        vectors = {} if self._vectors is None else {"vectors": self._vectors.filled}
+        return {
+            "prototypes": self._prototypes.filled,
+            "positions": self._positions.filled,
+            **strings_to_tensors("refs", self._refs),
+            **vectors,
+        }
+
+    @classmethod
+    def from_state(cls, width: int, with_vectors: bool, state: Tensors) -> "AllRecords":
+        records = cls(width, with_vectors)
+        records._prototypes = GrowingArray((), np.int64, state["prototypes"])
+        records._positions = GrowingArray((), np.int64, state["positions"])
+        records._refs = strings_from_tensors("refs", state)
+        records._ref_bytes = len(state["refs.utf8"])
+        sizes = {len(records._prototypes), len(records._positions), len(records._refs)}
+        if with_vectors:
+            records._vectors = GrowingArray((width,), np.float16, state["vectors"])
+            sizes.add(len(records._vectors))
+        if len(sizes) != 1:
+            raise ValueError("records' fields differ in number")
+        return records
+
+
+class NearestRecords:
+    """The samples nearest each centre. A centre moves, so nearness is measured anew among those kept at every arrival."""
+
+    def __init__(self, width: int, most: int) -> None:
+        self._width = width
+        self._most = most
+        self._kept: dict[int, list[Record]] = {}
+
+    def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
+        kept = self._kept.setdefault(prototype, [])
+        kept.append(Record(position, ref or None, x.astype(np.float16)))
+        if len(kept) > self._most:
+            vectors = np.array([record.vector for record in kept], np.float32)
+            distances = np.linalg.norm(vectors - centre.astype(np.float32), axis=1)
+            del kept[int(distances.argmax())]
+
+    def of(self, prototype: int) -> list[Record]:
+        return list(self._kept.get(prototype, []))
+
+    def __len__(self) -> int:
+        return sum(len(kept) for kept in self._kept.values())
+
+    @property
+    def nbytes(self) -> int:
+        refs = sum(len(_encode(record.ref or "")) for kept in self._kept.values() for record in kept)
+        return refs + (3 * 8 + 2 * self._width) * len(self)
+
+    def state(self) -> Tensors:
+        flat = [(prototype, record) for prototype in sorted(self._kept) for record in self._kept[prototype]]
+        vectors = [record.vector for _, record in flat]
+        return {
+            "prototypes": np.array([prototype for prototype, _ in flat], np.int64),
+            "positions": np.array([record.position for _, record in flat], np.int64),
+            **strings_to_tensors("refs", [record.ref or "" for _, record in flat]),
+            "vectors": np.array(vectors, np.float16).reshape(-1, self._width),
+        }
+
+    @classmethod
+    def from_state(cls, width: int, most: int, state: Tensors) -> "NearestRecords":
+        records = cls(width, most)
+        positions: Indices = state["positions"]
+        refs = strings_from_tensors("refs", state)
+        vectors = state["vectors"]
+        if vectors.shape != (len(refs), width) or not len(positions) == len(refs) == len(state["prototypes"]):
+            raise ValueError("records' fields differ in number")
+        for i, prototype in enumerate(state["prototypes"].tolist()):
+            record = Record(int(positions[i]), refs[i] or None, vectors[i].astype(np.float16))
+            records._kept.setdefault(prototype, []).append(record)
+        if any(len(kept) > most for kept in records._kept.values()):
+            raise ValueError("more records than were to be kept")
+        return records
+
+
+def new_records(kind: RecordsKind, width: int, state: Tensors | None = None) -> Records:
+    """Records of a kind, empty or as they were saved."""
+    if kind == "none":
+        return NoRecords()
+    if isinstance(kind, str):
+        with_vectors = kind == "vectors"
+        if state is None:
+            return AllRecords(width, with_vectors)
+        return AllRecords.from_state(width, with_vectors, state)
+    return NearestRecords(width, kind) if state is None else NearestRecords.from_state(width, kind, state)
+
+
+def strings_to_tensors(name: str, strings: list[str]) -> Tensors:
+    """Strings as UTF-8 bytes with offsets: any number of them fits, where a file's header would not."""
+    encoded = [_encode(string) for string in strings]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+    return {f"{name}.utf8": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
+
+
+def strings_from_tensors(name: str, state: dict[str, NDArray[Any]]) -> list[str]:
+    content, offsets = state[f"{name}.utf8"].tobytes(), state[f"{name}.offsets"].tolist()
+    if offsets[0] != 0 or offsets[-1] != len(content) or offsets != sorted(offsets):
+        raise ValueError(f"the offsets of {name} do not fit")
+    pairs = zip(offsets[:-1], offsets[1:], strict=True)
+    return [content[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairs]
+
+
+def _encode(string: str) -> bytes:
+    # File names that are no UTF-8 reach Python as lone surrogates; they are refs like any other.
+    return string.encode("utf-8", "surrogatepass")

@@ -1,0 +1,74 @@
+"""Vectors that are means of what joined them: prototype centres and class means, with what keeps them cheap to score."""
+
+import numpy as np
+
+from exll.learner.growing import GrowingArray
+from exll.learner.precision import Precision, lengths_of
+from exll.types import Indices, Matrix, Tensors, Vector
+
+
+class RunningMeans:
+    r"""Means with their counts and their lengths $p^T \Lambda p$ under the precision that learning uses.
+
+    A length is one scalar; when a mean moves towards x it follows from $p^T z$ and $x^T z$ with $z = \Lambda x$, so nothing of
+    size d x d is touched until the precision itself is refreshed.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._vectors = GrowingArray((width,), np.float64)
+        self._counts = GrowingArray((), np.int64)
+        self._lengths = GrowingArray((), np.float64)
+
+    def __len__(self) -> int:
+        return len(self._counts.filled)
+
+    @property
+    def vectors(self) -> Matrix:
+        return self._vectors.filled
+
+    @property
+    def counts(self) -> Indices:
+        return self._counts.filled
+
+    @property
+    def lengths(self) -> Vector:
+        return self._lengths.filled
+
+    def add(self, x: Vector, x_length: float) -> int:
+        """A new mean at x; returns its index."""
+        self._vectors.append(x)
+        self._counts.append(1)
+        self._lengths.append(x_length)
+        return len(self) - 1
+
+    def move(self, index: int, x: Vector, x_length: float, dot: float) -> float:
+        r"""Let x join a mean $p$, given $x^T \Lambda x$ and $p^T \Lambda x$; returns the share of x in the new mean."""
+        self.counts[index] += 1
+        share = 1.0 / float(self.counts[index])
+        rest = 1.0 - share
+        vector = self.vectors[index]
+        vector += share * (x - vector)
+        self.lengths[index] = rest * rest * self.lengths[index] + 2 * share * rest * dot + share * share * x_length
+        return share
+
+    def remeasure(self, precision: Precision) -> None:
+        self.lengths[:] = lengths_of(self.vectors, precision)
+
+    def reserve(self, extra: int) -> None:
+        for array in (self._vectors, self._counts, self._lengths):
+            array.reserve(extra)
+
+    @property
+    def nbytes(self) -> int:
+        return self._vectors.nbytes + self._counts.nbytes + self._lengths.nbytes
+
+    def state(self) -> Tensors:
+        return {"vectors": self.vectors, "counts": self.counts, "lengths": self.lengths}
+
+    def _restore(self, state: Tensors) -> None:
+        self._vectors = GrowingArray((self.width,), np.float64, state["vectors"])
+        self._counts = GrowingArray((), np.int64, state["counts"])
+        self._lengths = GrowingArray((), np.float64, state["lengths"])
+        if not len(self._vectors) == len(self._counts) == len(self._lengths):
+            raise ValueError("means, counts and lengths differ in number")

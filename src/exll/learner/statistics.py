@@ -1,0 +1,159 @@
+"""What all classes share: the mean and the scatter of the stream (Eq. 2 to 4).
+
+The scatter is a sum of outer products of residual rows. Which residual a sample leaves is the preset's choice
+(:class:`Residual`); how rows are kept and folded is the same for all (:class:`Scatter`).
+"""
+
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from exll.learner.growing import GrowingArray
+from exll.types import Matrix, Tensors, Vector
+
+FOLD_ROWS = 64
+
+
+class Residual(Protocol):
+    """The row that one sample adds to the scatter.
+
+    ``statistics`` already hold ``x``; ``class_mean`` is the sample's class before it, None where the class is new.
+    """
+
+    def __call__(self, x: Vector, statistics: "GlobalStatistics", class_mean: Vector | None) -> Vector: ...
+
+
+def total_residual(x: Vector, statistics: "GlobalStatistics", class_mean: Vector | None) -> Vector:
+    r"""Eq. 4, to the letter: $v_i = x_i - \hat\mu_i$, and $v_1 = x_1$ (docs/decisions.md, 1)."""
+    return x.copy() if statistics.count == 1 else x - statistics.mean
+
+
+class Scatter:
+    r"""$\sum_i v_i v_i^T$, exact, at the price of one rank-64 update per 64 samples.
+
+    While there are few rows they are kept as they are: the precision then has a cheaper low-rank form
+    (:mod:`exll.learner.precision`) and a young model is small. At half as many rows as columns both forms cost the same
+    per product, and the rows are folded into a matrix. When rows are folded depends on their count alone, so the bits of the
+    matrix do not depend on how the stream was cut into calls.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.most_rows = max(1, width // 2)
+        self.rows = GrowingArray((width,), np.float64)
+        self.matrix: Matrix | None = None  # lower triangle, Fortran order: what BLAS updates in place
+        self._pending = np.empty((0, width))
+        self._pending_count = 0
+
+    @property
+    def pending(self) -> Matrix:
+        return self._pending[: self._pending_count]
+
+    def add(self, row: Vector) -> None:
+        if self.matrix is None:
+            self.rows.append(row)
+            if len(self.rows) == self.most_rows:
+                self.matrix = add_outer_products(np.zeros((self.width, self.width), order="F"), self.rows.filled)
+                self.rows = GrowingArray((self.width,), np.float64)
+                self._pending = np.empty((FOLD_ROWS, self.width))
+            return
+        self._pending[self._pending_count] = row
+        self._pending_count += 1
+        if self._pending_count == FOLD_ROWS:
+            self.fold()
+
+    def fold(self) -> None:
+        """Move the pending rows into the matrix. Only learning does this; asking uses a copy."""
+        if self.matrix is not None and self._pending_count:
+            add_outer_products(self.matrix, self.pending)
+            self._pending_count = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows.nbytes + self._pending.nbytes + (0 if self.matrix is None else self.matrix.nbytes)
+
+    def state(self) -> Tensors:
+        if self.matrix is None:
+            return {"rows": self.rows.filled}
+        return {"triangle": pack_triangle(self.matrix), "pending": self.pending}
+
+    @classmethod
+    def from_state(cls, width: int, state: Tensors) -> "Scatter":
+        scatter = cls(width)
+        if "rows" in state:
+            scatter.rows = GrowingArray((width,), np.float64, state["rows"])
+            if len(scatter.rows) >= scatter.most_rows:
+                raise ValueError("too many scatter rows")
+            return scatter
+        scatter.matrix = unpack_triangle(state["triangle"], width)
+        scatter.rows = GrowingArray((width,), np.float64)
+        scatter._pending = np.empty((FOLD_ROWS, width))
+        scatter._pending_count = len(state["pending"])
+        scatter._pending[: scatter._pending_count] = state["pending"]
+        return scatter
+
+
+class GlobalStatistics:
+    r"""Mean and covariance shared by all classes (Eq. 2 and 4).
+
+    $$\hat\xi_i = \tfrac{i-1}{i}\hat\xi_{i-1} + \tfrac1i (x_i-\hat\mu_i)(x_i-\hat\mu_i)^T, \qquad \hat\xi_1 = x_1 x_1^T$$
+
+    This is the paper's recursion and not ``np.cov``: the first vector enters uncentred, and residuals are taken against the
+    mean *after* the update. Both differences fade as the stream grows (docs/decisions.md, 1). Kept as sums, so that nothing
+    is divided and multiplied again at every sample. Eq. 3, the mean square norm, is 1 for unit vectors and cancels wherever
+    the paper uses it (docs/decisions.md, 4).
+    """
+
+    def __init__(self, width: int, residual: Residual) -> None:
+        self.count = 0
+        self.total = np.zeros(width)
+        self.scatter = Scatter(width)
+        self._residual = residual
+
+    @property
+    def mean(self) -> Vector:
+        return self.total / max(self.count, 1)
+
+    def learn(self, x: Vector, class_mean: Vector | None) -> None:
+        self.count += 1
+        self.total += x
+        self.scatter.add(self._residual(x, self, class_mean))
+
+    @property
+    def nbytes(self) -> int:
+        return self.total.nbytes + self.scatter.nbytes
+
+    def state(self) -> Tensors:
+        return {"count": np.array(self.count, np.int64), "total": self.total, **self.scatter.state()}
+
+    @classmethod
+    def from_state(cls, width: int, residual: Residual, state: Tensors) -> "GlobalStatistics":
+        statistics = cls(width, residual)
+        statistics.count = int(state["count"])
+        statistics.total = np.array(state["total"], np.float64)
+        if statistics.total.shape != (width,):
+            raise ValueError("the total has another width")
+        statistics.scatter = Scatter.from_state(width, state)
+        return statistics
+
+
+def add_outer_products(matrix: Matrix, rows: Matrix) -> Matrix:
+    """Add rows' outer products to the lower triangle of ``matrix``, in place."""
+    result: Matrix = blas.dsyrk(1.0, rows.T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
+    return result
+
+
+def pack_triangle(matrix: Matrix) -> Vector:
+    """The lower triangle as one vector: half the bytes in a file."""
+    packed, info = lapack.dtrttp(matrix, uplo="L")
+    assert info == 0
+    return np.asarray(packed)
+
+
+def unpack_triangle(packed: Vector, width: int) -> Matrix:
+    if packed.shape != (width * (width + 1) // 2,):
+        raise ValueError("a packed triangle has another width")
+    matrix, info = lapack.dtpttr(width, packed, uplo="L")
+    assert info == 0
+    return np.asfortranarray(matrix)

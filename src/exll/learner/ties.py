@@ -1,0 +1,38 @@
+"""Equal within rounding: whoever was seen first wins (docs/decisions.md, 3 and 13).
+
+Blocks and single steps add the same numbers in different orders. Comparing with a tolerance far above rounding and far
+below any real difference is what lets them decide alike.
+"""
+
+import numpy as np
+
+from exll.types import Indices, Matrix, Vector
+
+TOLERANCE = 1e-9
+
+
+def slack(value: float) -> float:
+    """How far another number may lie from ``value`` and still count as equal to it."""
+    return TOLERANCE * max(1.0, abs(value))
+
+
+def first_of_largest(values: Vector) -> int:
+    """Index of the largest value; of equal ones, the first.
+
+    >>> first_of_largest(np.array([0.1, 3.0, 3.0 + 1e-12]))
+    1
+    """
+    top = values.max()
+    return int((values >= top - slack(top)).argmax())
+
+
+def first_of_largest_rows(values: Matrix) -> Indices:
+    """``first_of_largest`` of every row at once."""
+    top = values.max(axis=1)
+    floor = top - TOLERANCE * np.maximum(1.0, np.abs(top))
+    return (values >= floor[:, None]).argmax(axis=1).astype(np.int64)
+
+
+def surpasses(a: float, b: float) -> bool:
+    """Whether ``a`` is larger than ``b`` by more than rounding."""
+    return a - b > slack(b)

@@ -1,0 +1,15 @@
+"""Names for the arrays and choices that travel between rooms."""
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+Tensors: TypeAlias = dict[str, NDArray[Any]]
+
+InferenceName: TypeAlias = Literal["fused", "local", "global"]
+RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int
+RuleLevel: TypeAlias = Literal["prototype", "class", "megacloud"]

@@ -1,0 +1,166 @@
+"""The paper's equations, computed afresh from the whole history at every sample, in plain loops.
+
+Nothing here is updated in place: a mean is the mean of the vectors that made it, a covariance is a sum over the stream, a
+precision is an inverse. Decisions are those of docs/decisions.md.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+EPSILON = 1e-4
+TOLERANCE = 1e-9
+START_RADIUS = np.sqrt(2 - 2 * np.cos(np.pi / 6))
+
+
+def nearly_equal(a: float, b: float) -> bool:
+    return abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b))
+
+
+def first_largest(values: list[float]) -> int:
+    top = max(values)
+    return next(i for i, value in enumerate(values) if nearly_equal(value, top))
+
+
+@dataclass
+class Cloud:
+    members: list[int]  # indices into the stream
+    radius: float = START_RADIUS
+
+
+@dataclass
+class OraclePaper:
+    """Learns with Lambda refreshed at every sample (``refresh_growth=0``)."""
+
+    stream: list[Vector] = field(default_factory=list)
+    truths: list[int] = field(default_factory=list)  # class numbers in the order of first sight
+    clouds: list[list[Cloud]] = field(default_factory=list)  # per class
+    edges: list[dict[tuple[int, int], int]] = field(default_factory=list)  # per class, both directions
+    phi: list[tuple[int, int, int]] = field(default_factory=list)  # (global, local, truth)
+    assignments: list[tuple[int, int]] = field(default_factory=list)  # (class, cloud)
+
+    def mean(self, n: int) -> Vector:
+        """Eq. 2."""
+        total = np.zeros_like(self.stream[0])
+        for x in self.stream[:n]:
+            total = total + x
+        return total / n
+
+    def covariance(self) -> NDArray[np.float64]:
+        """Eq. 4."""
+        xi = np.outer(self.stream[0], self.stream[0])
+        for i in range(2, len(self.stream) + 1):
+            v = self.stream[i - 1] - self.mean(i)
+            xi = xi + np.outer(v, v)
+        return xi / len(self.stream)
+
+    def precision(self) -> NDArray[np.float64]:
+        """Eq. 17."""
+        xi = self.covariance()
+        return np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi)))
+
+    def class_mean(self, k: int) -> Vector:
+        """Eq. 5 and 7."""
+        own = [x for x, truth in zip(self.stream, self.truths, strict=True) if truth == k]
+        return np.mean(own, axis=0)
+
+    def centre(self, cloud: Cloud) -> Vector:
+        """The first line of Eq. 6, 13 and 14."""
+        return np.mean([self.stream[i] for i in cloud.members], axis=0)
+
+    def density(self, k: int, vector: Vector) -> float:
+        """Eq. 9 with sigma from Eq. 8."""
+        own = [x for x, truth in zip(self.stream, self.truths, strict=True) if truth == k]
+        mu = self.class_mean(k)
+        sigma = np.mean([x @ x for x in own])
+        return float(1 / (1 + (vector - mu) @ (vector - mu) + sigma - mu @ mu))
+
+    def local_scores(self, x: Vector, precision: NDArray[np.float64]) -> list[float]:
+        """Eq. 18, the best prototype of every class."""
+        scores = []
+        for clouds in self.clouds:
+            own = []
+            for cloud in clouds:
+                p = self.centre(cloud)
+                own.append(float((precision @ p) @ x - 0.5 * p @ precision @ p))
+            scores.append(max(own))
+        return scores
+
+    def global_scores(self, x: Vector, precision: NDArray[np.float64]) -> list[float]:
+        """Eq. 20."""
+        scores = []
+        for k in range(len(self.clouds)):
+            mu = self.class_mean(k)
+            scores.append(float((precision @ mu) @ x - 0.5 * mu @ precision @ mu))
+        return scores
+
+    def learn(self, x: Vector, k: int) -> None:
+        if self.clouds:
+            precision = self.precision()
+            answer = first_largest(self.global_scores(x, precision)), first_largest(self.local_scores(x, precision))
+            self.phi.append((*answer, k))  # Eq. 22
+        self.stream.append(x)
+        self.truths.append(k)
+        precision = self.precision()
+        index = len(self.stream) - 1
+        if k == len(self.clouds):
+            self.clouds.append([Cloud([index])])
+            self.edges.append({})
+            self.assignments.append((k, 0))
+            return
+        clouds = self.clouds[k]
+        centres = [self.centre(cloud) for cloud in clouds]
+        closeness = [-float((x - p) @ precision @ (x - p)) for p in centres]
+        nearest = first_largest(closeness)  # Eq. 10
+        second = None
+        if len(clouds) > 1:  # Eq. 11
+            second = first_largest([-np.inf if j == nearest else c for j, c in enumerate(closeness)])
+        own = self.density(k, x)
+        others = [self.density(k, p) for p in centres]
+        denser = own > max(others) and not nearly_equal(own, max(others))
+        sparser = own < min(others) and not nearly_equal(own, min(others))
+        if denser or sparser:  # Eq. 12 and 13
+            clouds.append(Cloud([index]))
+            self._connect(k, len(clouds) - 1, nearest)
+            self.assignments.append((k, len(clouds) - 1))
+            return
+        cloud = clouds[nearest]  # Eq. 14
+        cloud.members.append(index)
+        p = self.centre(cloud)
+        cloud.radius = float(np.sqrt((cloud.radius**2 + (1 - p @ p)) / 2))
+        if second is not None:
+            self._connect(k, nearest, second)
+        self.assignments.append((k, nearest))
+
+    def _connect(self, k: int, one: int, other: int) -> None:
+        for pair in ((one, other), (other, one)):
+            self.edges[k][pair] = self.edges[k].get(pair, 0) + 1
+
+    def posterior(self, scores: list[float]) -> Vector:
+        """Eq. 19 and 21."""
+        shifted = np.exp(np.array(scores) - max(scores))
+        return np.asarray(shifted / shifted.sum())
+
+    def predict(self, x: Vector) -> tuple[int, int, int]:
+        """Global, local and fused label."""
+        precision = self.precision()
+        global_scores, local_scores = self.global_scores(x, precision), self.local_scores(x, precision)
+        global_label, local_label = first_largest(global_scores), first_largest(local_scores)
+        counts = [self.phi.count((global_label, local_label, k)) for k in range(len(self.clouds))]
+        if sum(counts) > 0:  # Eq. 23
+            return global_label, local_label, counts.index(max(counts))
+        if global_label == local_label:
+            return global_label, local_label, global_label
+        global_odds, local_odds = log_odds(global_scores, global_label), log_odds(local_scores, local_label)
+        if nearly_equal(global_odds, local_odds):
+            return global_label, local_label, min(global_label, local_label)
+        return global_label, local_label, global_label if global_odds > local_odds else local_label
+
+
+def log_odds(scores: list[float], label: int) -> float:
+    """How much larger the posterior of ``label`` is than all others together, without rounding to 1."""
+    top = max(score for k, score in enumerate(scores) if k != label)
+    others = sum(np.exp(score - top) for k, score in enumerate(scores) if k != label)
+    return float(scores[label] - top - np.log(others))
