@@ -1,7 +1,7 @@
-"""``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in it."""
+"""``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
+it."""
 
 import math
-import numbers
 import os
 from collections.abc import Sequence
 from typing import Any, Self
@@ -16,14 +16,17 @@ from exll.explain.rules import Rule, rules_of
 from exll.labels import Label, LabelKind, check_labels, label_array
 from exll.learner.exll import ExLL
 from exll.learner.inference import Inference
+from exll.learner.megacloud import MegaCloud
 from exll.learner.model_file import ModelFile, read_model, write_model
 from exll.learner.preset import PRESETS
 from exll.learner.records import strings_from_tensors, strings_to_tensors
 from exll.types import Indices, InferenceName, Matrix, RecordsKind, RuleLevel
-from exll.vectors import check_vectors, normalise, unit_chunks
+from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__
 
 KIND = "classifier"
+_WHOLE_NUMBERS = (int, np.integer)
+_NUMBERS = (*_WHOLE_NUMBERS, float, np.floating)
 
 
 class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
@@ -34,19 +37,19 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     preset : "paper"
         Which parts the learner is made of; "paper" follows the equations of ExLL to the letter.
     refresh_growth : float, default 0.1
-        While learning, the precision is renewed when the stream has grown by this share; 0 renews it at every sample, as the
-        paper has it, at the cost of an inversion per sample. Answers are always exact, whatever this is.
+        While learning, the precision is renewed when the stream has grown by this share; 0 renews it at every sample,
+        as the paper has it, at the cost of an inversion per sample. Answers are always exact, whatever this is.
     records : "none", "refs", "vectors" or an integer, default "refs"
-        What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples nearest each
-        prototype, with vectors.
+        What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
+        nearest each prototype, with vectors.
 
     Attributes
     ----------
     classes_ : the labels seen so far, sorted
     n_prototypes_, nbytes_ : size of the model
 
-    Input is raw vectors: they are normalised inside (Eq. 1). ``partial_fit`` wants no list of classes, and gives the same
-    model however the stream is cut into calls. Any number of threads may predict while one learns.
+    Input is raw vectors: they are normalised inside (Eq. 1). ``partial_fit`` wants no list of classes, and gives the
+    same model however the stream is cut into calls. Any number of threads may predict while one learns.
 
     >>> import numpy as np
     >>> clf = ExLLClassifier(preset="paper")
@@ -58,9 +61,11 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     IF it resembles mug_01.jpg THEN it is "mug" (1 of its 1 example, 100%)
     """
 
-    def __init__(
-        self, preset: str = "paper", refresh_growth: float = 0.1, records: RecordsKind = "refs"
-    ) -> None:
+    learner_: ExLL
+    _labels: list[Label]  # in the order of first sight
+    _label_kind: LabelKind
+
+    def __init__(self, preset: str = "paper", refresh_growth: float = 0.1, records: RecordsKind = "refs") -> None:
         self.preset = preset
         self.refresh_growth = refresh_growth
         self.records = records
@@ -79,28 +84,35 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     ) -> Self:
         """Learn the rows in order, on top of what is known.
 
-        ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every label of y must
-        be among it, as with other estimators.
+        ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every
+        label of y must be among it, as with other estimators.
         """
         return self._learn(X, y, refs, classes, anew=not hasattr(self, "learner_"))
 
     def predict(self, X: ArrayLike, inference: InferenceName = "fused") -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference."""
-        asked, unit = self._ask(X, inference)
-        labels = np.concatenate([asked.labels(rows, inference) for rows in unit])
+        asked, vectors = self._ask(X, inference)
+        labels = np.concatenate([asked.labels(unit, inference) for _, unit in unit_chunks(vectors)])
         predicted: NDArray[Any] = self.classes_[self._sorted_place()[labels]]
         return predicted
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
-        asked, unit = self._ask(X, inference)
-        posteriors = np.concatenate([asked.posteriors(rows, inference)[1] for rows in unit])
+        asked, vectors = self._ask(X, inference)
+        posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in unit_chunks(vectors)])
         return posteriors[:, np.argsort(self._sorted_place())]
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
         check_is_fitted(self)
         return rules_of(self.learner_, self._labels, level)
+
+    def megacloud(self, label: Label) -> MegaCloud:
+        """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
+        check_is_fitted(self)
+        if label not in self._labels:
+            raise InputError(f"there is no class {label!r}.")
+        return self.learner_.megacloud(self._labels.index(label))
 
     def rename_class(self, old: Label, new: Label, *, merge: bool = False) -> Self:
         """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
@@ -161,24 +173,26 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self._check_known("nbytes_")
         return self.learner_.nbytes + sum(len(str(label).encode()) for label in self._labels)
 
-    def _learn(
-        self, X: Any, y: Any, refs: Sequence[str | None] | None, classes: Any, *, anew: bool
-    ) -> Self:
+    def _learn(self, X: Any, y: Any, refs: Sequence[str | None] | None, classes: Any, *, anew: bool) -> Self:
         self._check_parameters(anew)
-        vectors = check_vectors(X, None if anew else self.learner_.width, type(self).__name__)
+        vectors = as_vectors(X, None if anew else self.learner_.width, type(self).__name__)
+        check_rows(vectors)
         labels, kind = check_labels(y)
         names = _check_refs(refs, len(vectors))
         if len(labels) != len(vectors):
             raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
         if not anew and kind != self._label_kind:
-            raise InputError(f"labels of this model are of kind {self._label_kind}, as in the first example; got {kind}.")
+            raise InputError(
+                f"labels of this model are of kind {self._label_kind}, as in the first example; got {kind}."
+            )
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
-        validate_data(self, X, skip_check_array=True, reset=anew)
+        self._check_feature_names(X, anew)
         if anew:
-            self.learner_ = ExLL(vectors.shape[1], self.preset, self.refresh_growth, self.records)
-            self._labels: list[Label] = []
-            self._label_kind: LabelKind = kind
+            records = self.records if isinstance(self.records, str) else int(self.records)
+            self.learner_ = ExLL(vectors.shape[1], self.preset, float(self.refresh_growth), records)
+            self._labels = []
+            self._label_kind = kind
         numbers_of = {label: k for k, label in enumerate(self._labels)}
         new_labels = [label for label in dict.fromkeys(labels) if label not in numbers_of]
         numbers_of.update({label: len(numbers_of) + i for i, label in enumerate(new_labels)})
@@ -191,15 +205,17 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             self._labels += new_labels[: self.learner_.class_count - len(self._labels)]
         return self
 
-    def _ask(self, X: Any, inference: str) -> tuple[Inference, list[Matrix]]:
+    def _ask(self, X: Any, inference: str) -> tuple[Inference, NDArray[np.floating]]:
         check_is_fitted(self)
         if inference not in ("fused", "local", "global"):
-            raise InputError(
-                f"The 'inference' of {type(self).__name__} must be 'fused', 'local' or 'global'. Got {inference!r} instead."
-            )
-        vectors = check_vectors(X, self.learner_.width, type(self).__name__)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self.learner_.inference(), [normalise(vectors)]
+            raise InputError(f"The 'inference' must be 'fused', 'local' or 'global'. Got {inference!r} instead.")
+        vectors = as_vectors(X, self.learner_.width, type(self).__name__)
+        self._check_feature_names(X, False)
+        return self.learner_.inference(), vectors
+
+    def _check_feature_names(self, X: Any, anew: bool) -> None:
+        if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):
+            validate_data(self, X, skip_check_array=True, reset=anew)
 
     def _sorted_place(self) -> Indices:
         """For each class in the order of first sight, its place in ``classes_``."""
@@ -209,14 +225,16 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         owner = type(self).__name__
         if self.preset not in PRESETS:
             choices = ", ".join(repr(name) for name in PRESETS)
-            raise InputError(f"The 'preset' parameter of {owner} must be one of {choices}. Got {self.preset!r} instead.")
-        growth = self.refresh_growth
-        if isinstance(growth, bool) or not isinstance(growth, numbers.Real) or not 0 <= growth < math.inf:
+            raise InputError(
+                f"The 'preset' parameter of {owner} must be one of {choices}. Got {self.preset!r} instead."
+            )
+        growth: Any = self.refresh_growth
+        if isinstance(growth, bool) or not isinstance(growth, _NUMBERS) or not 0 <= growth < math.inf:
             raise InputError(
                 f"The 'refresh_growth' parameter of {owner} must be a number of at least 0. Got {growth!r} instead."
             )
-        records = self.records
-        whole = isinstance(records, numbers.Integral) and not isinstance(records, bool) and records >= 1
+        records: Any = self.records
+        whole = isinstance(records, _WHOLE_NUMBERS) and not isinstance(records, bool) and records >= 1
         if not whole and records not in ("none", "refs", "vectors"):
             raise InputError(
                 f"The 'records' parameter of {owner} must be 'none', 'refs', 'vectors' or an integer of at least 1. "
@@ -254,9 +272,7 @@ def _classifier_from(file: ModelFile) -> ExLLClassifier:
     facts = file.facts
     classifier = ExLLClassifier(facts["preset"], facts["refresh_growth"], facts["records"])
     classifier._check_parameters(anew=True)
-    learner = ExLL.from_state(
-        facts["width"], facts["preset"], facts["refresh_growth"], facts["records"], file.tensors
-    )
+    learner = ExLL.from_state(facts["width"], facts["preset"], facts["refresh_growth"], facts["records"], file.tensors)
     labels = _labels_from_tensors(file)
     if len(labels) != learner.class_count or len(set(labels)) != len(labels):
         raise ValueError("labels and classes differ in number")

@@ -23,11 +23,15 @@ def check_labels(y: Any, name: str = "y") -> tuple[list[Label], LabelKind]:
         raise InputError("this learner requires y to be passed, but the target y is None.")
     if isinstance(y, list | tuple) and not any(_is_sequence(label) for label in y):
         values: list[Any] = list(y)  # np.asarray would turn [1, "a"] into strings without a word
+    elif isinstance(y, np.ndarray) and y.ndim == 1:
+        values = y.tolist()
     else:
         try:
             values = column_or_1d(np.asarray(y), warn=True).tolist()
         except ValueError as error:
-            raise InputError(f"{name} must be a list or array with one label per row: {error}".split("\n")[0]) from error
+            raise InputError(
+                f"{name} must be a list or array with one label per row: {error}".split("\n")[0]
+            ) from error
     kinds = {_kind_of(value, name) for value in values}
     if len(kinds) > 1:
         raise InputError(f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))} together.")
@@ -53,7 +57,7 @@ def _kind_of(value: Any, name: str) -> LabelKind:
         return "integer"
     if isinstance(value, numbers.Real):
         raise InputError(
-            f"Unknown label type: {name} must hold strings, integers or booleans; got continuous values such as {value!r}."
+            f"Unknown label type: {name} must hold strings, integers or booleans; got continuous {value!r}."
         )
     raise InputError(
         f"Unknown label type: {name} must hold strings, integers or booleans; got {type(value).__name__} {value!r}."

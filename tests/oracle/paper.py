@@ -1,7 +1,7 @@
 """The paper's equations, computed afresh from the whole history at every sample, in plain loops.
 
-Nothing here is updated in place: a mean is the mean of the vectors that made it, a covariance is a sum over the stream, a
-precision is an inverse. Decisions are those of docs/decisions.md.
+Nothing here is updated in place: a mean is the mean of the vectors that made it, a covariance is a sum over the
+stream, a precision is an inverse. Decisions are those of docs/decisions.md.
 """
 
 from dataclasses import dataclass, field
@@ -41,20 +41,14 @@ class OraclePaper:
     phi: list[tuple[int, int, int]] = field(default_factory=list)  # (global, local, truth)
     assignments: list[tuple[int, int]] = field(default_factory=list)  # (class, cloud)
 
-    def mean(self, n: int) -> Vector:
-        """Eq. 2."""
-        total = np.zeros_like(self.stream[0])
-        for x in self.stream[:n]:
-            total = total + x
-        return total / n
-
     def covariance(self) -> NDArray[np.float64]:
-        """Eq. 4."""
-        xi = np.outer(self.stream[0], self.stream[0])
-        for i in range(2, len(self.stream) + 1):
-            v = self.stream[i - 1] - self.mean(i)
+        """Eq. 4, with the means of Eq. 2."""
+        history = np.array(self.stream)
+        xi = np.outer(history[0], history[0])
+        for i in range(2, len(history) + 1):
+            v = history[i - 1] - history[:i].sum(axis=0) / i
             xi = xi + np.outer(v, v)
-        return xi / len(self.stream)
+        return np.asarray(xi / len(history))
 
     def precision(self) -> NDArray[np.float64]:
         """Eq. 17."""
@@ -116,11 +110,12 @@ class OraclePaper:
         nearest = first_largest(closeness)  # Eq. 10
         second = None
         if len(clouds) > 1:  # Eq. 11
-            second = first_largest([-np.inf if j == nearest else c for j, c in enumerate(closeness)])
+            others = [j for j in range(len(clouds)) if j != nearest]
+            second = others[first_largest([closeness[j] for j in others])]
         own = self.density(k, x)
-        others = [self.density(k, p) for p in centres]
-        denser = own > max(others) and not nearly_equal(own, max(others))
-        sparser = own < min(others) and not nearly_equal(own, min(others))
+        densities = [self.density(k, p) for p in centres]
+        denser = own > max(densities) and not nearly_equal(own, max(densities))
+        sparser = own < min(densities) and not nearly_equal(own, min(densities))
         if denser or sparser:  # Eq. 12 and 13
             clouds.append(Cloud([index]))
             self._connect(k, len(clouds) - 1, nearest)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from exll.errors import InputError
-from exll.learner.exll import ExLL
 from exll.labels import Label
+from exll.learner.exll import ExLL
 from exll.types import RuleLevel
 
 NAMES_SHOWN = 3
@@ -79,9 +79,7 @@ def rules_of(learner: ExLL, labels: Sequence[Label], level: RuleLevel) -> list[R
     for k, label in enumerate(labels):
         megacloud = learner.megacloud(k)
         ids = sorted(megacloud.prototypes.tolist(), key=lambda j: (-supports[j], j))
-        conditions = [
-            Condition(j, tuple(record.name for record in learner.records(j)), int(supports[j])) for j in ids
-        ]
+        conditions = [Condition(j, tuple(record.name for record in learner.records(j)), int(supports[j])) for j in ids]
         if level == "prototype":
             rules += [Rule(level, label, (c,), c.support, megacloud.count) for c in conditions]
         else:

@@ -1,9 +1,9 @@
 r"""Blocks that equal single steps.
 
-For a block of rows every product with the means, $p_j^T \Lambda x_i$, is made at once against the state at the block's start.
-While the rows are then learned in order, means move and appear; a mean that moved towards x_r has products that follow from
-the old ones and from $x_r^T \Lambda x_i$, which the block holds too. So each step patches one short column instead of
-multiplying again, and the decisions are those of one sample at a time.
+For a block of rows every product with the means, $p_j^T \Lambda x_i$, is made at once against the state at the block's
+start. While the rows are then learned in order, means move and appear; a mean that moved towards x_r has products that
+follow from the old ones and from $x_r^T \Lambda x_i$, which the block holds too. So each step patches one short column
+instead of multiplying again, and the decisions are those of one sample at a time.
 """
 
 import numpy as np

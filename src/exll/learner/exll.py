@@ -29,9 +29,10 @@ BLOCK_ROWS = 64
 class ExLL:
     r"""Prototypes and MegaClouds over one shared covariance.
 
-    The precision $\Lambda$ has two uses. *Learning* (the nearest prototype, the fusion counts) uses one that may lag: it is
-    refreshed when the stream has grown by ``refresh_growth`` since the last time, a function of the count alone; 0 refreshes at
-    every sample, the paper to the letter. *Asking* always uses the exact one, computed on demand and never fed back.
+    The precision $\Lambda$ has two uses. *Learning* (the nearest prototype, the fusion counts) uses one that may lag:
+    it is refreshed when the stream has grown by ``refresh_growth`` since the last time, a function of the count alone;
+    0 refreshes at every sample, the paper to the letter. *Asking* always uses the exact one, computed on demand and
+    never fed back.
     """
 
     def __init__(self, width: int, preset: str, refresh_growth: float, records: RecordsKind) -> None:
@@ -52,7 +53,8 @@ class ExLL:
         self._broken = False
 
     def learn(self, X: Matrix, classes: Sequence[int], refs: Sequence[str | None] | None = None) -> None:
-        """Learn rows in order. X holds unit vectors; a class never seen is numbered ``class_count``, ``class_count + 1``, ..."""
+        """Learn rows in order. X holds unit vectors; a class never seen is numbered ``class_count``, ``class_count +
+        1``, ..."""
         start = 0
         while start < len(X):
             with self.lock, interrupt_deferred():
@@ -72,7 +74,9 @@ class ExLL:
             row = i
             new_class = k == len(self._megaclouds)
             if len(self._megaclouds):
-                self._fusion.learn(self._voices(block, row), k)  # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
+                self._fusion.learn(
+                    self._voices(block, row), k
+                )  # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
             self._statistics.learn(x, None if new_class else self._megaclouds.vectors[k])  # Eq. 2 to 4
             if self.sample_count == self._next_refresh():  # only ever at a block's last row
                 self._refresh_precision()  # Eq. 17
@@ -121,7 +125,8 @@ class ExLL:
         return prototype
 
     def _two_nearest(self, block: Block, row: int, members: Indices) -> tuple[int, int | None]:
-        r"""Eq. 10 and 11 with $\Lambda$ for the division (docs/decisions.md, 2): half the distance, less what all share."""
+        r"""Eq. 10 and 11 with $\Lambda$ for the division (docs/decisions.md, 2): half the distance, less what all
+        share."""
         closeness = block.prototypes.of_row(row)[members] - 0.5 * self._prototypes.lengths[members]
         first = first_of_largest(closeness)
         if len(members) == 1:
@@ -215,9 +220,7 @@ class ExLL:
             }
 
     @classmethod
-    def from_state(
-        cls, width: int, preset: str, refresh_growth: float, records: RecordsKind, state: Tensors
-    ) -> "ExLL":
+    def from_state(cls, width: int, preset: str, refresh_growth: float, records: RecordsKind, state: Tensors) -> "ExLL":
         """Raises KeyError or ValueError where the arrays do not make a whole model."""
         learner = cls(width, preset, refresh_growth, records)
         parts = learner._parts

@@ -56,8 +56,9 @@ class Fusion(Protocol):
 class PairwiseFusion:
     r"""The counts $\Phi(k, \hat l, \tilde l)$, kept sparse: {(global, local): {truth: count}}.
 
-    A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or the voice that is surer of
-    itself (docs/decisions.md, 10 and 15). Sureness is compared as log odds, since both posteriors are often 1.0 to the last bit.
+    A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or the voice that is
+    surer of itself (docs/decisions.md, 10 and 15). Sureness is compared as log odds, since both posteriors are often
+    1.0 to the last bit.
     """
 
     def __init__(self) -> None:
@@ -149,8 +150,11 @@ _UNDECIDED = -1
 _BOTH, _GLOBAL, _LOCAL = 0, 1, 2
 
 
-def _surer(global_scores: Matrix, global_labels: Indices, local_scores: Matrix, local_labels: Indices) -> NDArray[np.bool_]:
-    """Per row, whether global inference gives its own label the larger posterior; where equal, whether its class was seen first."""
+def _surer(
+    global_scores: Matrix, global_labels: Indices, local_scores: Matrix, local_labels: Indices
+) -> NDArray[np.bool_]:
+    """Per row, whether global inference gives its own label the larger posterior; where equal, whether its class was
+    seen first."""
     global_odds, local_odds = _log_odds(global_scores, global_labels), _log_odds(local_scores, local_labels)
     equal = np.abs(global_odds - local_odds) <= TOLERANCE * np.maximum(1.0, np.abs(local_odds))
     wins: NDArray[np.bool_] = np.where(equal, global_labels < local_labels, global_odds > local_odds)

@@ -6,7 +6,8 @@ from exll.types import Matrix, Vector
 
 
 class Head(Protocol):
-    r"""A score that is linear in x for a fixed mean p, written with $p^T\Lambda x$ (a dot) and $p^T\Lambda p$ (a length)."""
+    r"""A score that is linear in x for a fixed mean p, written with $p^T\Lambda x$ (a dot) and $p^T\Lambda p$ (a
+    length)."""
 
     def scores(self, dots: Vector, lengths: Vector) -> Vector:
         """Scores while learning, from dots and lengths that are at hand."""
@@ -20,7 +21,8 @@ class Head(Protocol):
 class LinearDiscriminant:
     r"""The paper's score (Eq. 18 and 20): $W = \Lambda p$ and $b = -\tfrac12 p^T W$.
 
-    With one shared precision this orders means by Mahalanobis distance: $-2 (W^T x + b) = |x-p|_\Lambda^2 - |x|_\Lambda^2$.
+    With one shared precision this orders means by Mahalanobis distance: $-2 (W^T x + b) = |x-p|_\Lambda^2 -
+    |x|_\Lambda^2$.
     """
 
     def scores(self, dots: Vector, lengths: Vector) -> Vector:

@@ -1,10 +1,9 @@
 """Asking: local, global and fused inference, exact for all that was learned (Eq. 17 to 23).
 
-An :class:`Inference` is a frozen picture of a learner: it shares nothing that learning changes, so any number of threads may
-ask it while learning goes on.
+An :class:`Inference` is a frozen picture of a learner: it shares nothing that learning changes, so any number of
+threads may ask it while learning goes on.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +17,14 @@ from exll.learner.prototypes import Prototypes
 from exll.learner.ties import first_of_largest_rows
 from exll.types import Indices, InferenceName, Matrix, Vector
 
-ASK_ROWS = 512
-
 
 @dataclass(frozen=True)
 class Inference:
     """Weights and biases of every prototype and every class, and the fusion between them.
 
-    Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md, 8), is
-    one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is one product.
+    Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md,
+    8), is one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is
+    one product.
     """
 
     weights: Matrix  # (prototypes + classes, d)
@@ -56,25 +54,19 @@ class Inference:
         return len(self.first_prototype)
 
     def labels(self, X: Matrix, inference: InferenceName) -> Indices:
-        """The label of every row, as an index of first sight."""
-        labels = np.empty(len(X), np.int64)
-        for rows in _slices(len(X)):
-            if inference == "fused":
-                labels[rows] = self.fusion.labels(*self._both_scores(X[rows]))
-            else:
-                labels[rows] = first_of_largest_rows(self.scores(X[rows], inference))
-        return labels
+        """The label of every row, as an index of first sight. Memory grows with the rows: ask some hundreds at a
+        time."""
+        if inference == "fused":
+            return self.fusion.labels(*self._both_scores(X))
+        return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
-        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label, and nowhere else."""
-        labels = np.empty(len(X), np.int64)
-        posteriors = np.empty((len(X), self.classes))
-        for rows in _slices(len(X)):
-            if inference == "fused":
-                labels[rows], posteriors[rows] = self.fusion.posteriors(*self._both_scores(X[rows]))
-            else:
-                scores = self.scores(X[rows], inference)
-                labels[rows], posteriors[rows] = first_of_largest_rows(scores), softmax(scores, axis=1)
+        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label alone."""
+        if inference == "fused":
+            labels, posteriors = self.fusion.posteriors(*self._both_scores(X))
+        else:
+            scores = self.scores(X, inference)
+            labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
         _raise_winner(posteriors, labels)
         return labels, posteriors
 
@@ -104,8 +96,3 @@ def _raise_winner(posteriors: Matrix, labels: Indices) -> None:
     posteriors[rows, labels] = -1.0
     best_other = posteriors.max(axis=1, initial=-1.0)
     posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))
-
-
-def _slices(rows: int) -> Iterator[slice]:
-    for start in range(0, rows, ASK_ROWS):
-        yield slice(start, start + ASK_ROWS)

@@ -9,7 +9,8 @@ from types import FrameType
 
 @contextmanager
 def interrupt_deferred() -> Iterator[None]:
-    """Hold a keyboard interrupt back until the end of the block. Only the main thread gets any, so only there is work to do."""
+    """Hold a keyboard interrupt back until the end of the block. Only the main thread gets any, so only there is work
+    to do."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,7 +1,7 @@
 """Model files: one safetensors file with small facts as JSON and a SHA-256 over all of it. Never pickle.
 
-The metadata has two entries: ``exll``, the facts as JSON, and ``sha256``, over the facts and every tensor's name, dtype, shape and
-bytes. So a file is either what was saved, or refused.
+The metadata has two entries: ``exll``, the facts as JSON, and ``sha256``, over the facts and every tensor's name,
+dtype, shape and bytes. So a file is either what was saved, or refused.
 """
 
 import contextlib
@@ -87,7 +87,7 @@ def _facts(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError(f"{path} does not say which format it has; it is no model file of exll.")
     if facts["format"] > FORMAT:
         raise ModelFileError(
-            f"{path} has format {facts['format']}, which is newer than this exll can read ({FORMAT}); please update exll."
+            f"{path} has format {facts['format']}, newer than this exll can read ({FORMAT}); please update exll."
         )
     return facts
 

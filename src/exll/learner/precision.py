@@ -3,8 +3,9 @@ r"""Shrinkage precision (Eq. 17), by Cholesky and never by a pseudo-inverse.
 $$\Lambda = [(1-\epsilon)\,\hat\xi + \epsilon I]^{-1}$$
 
 Two forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
-$\Lambda = \tfrac1\epsilon (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{n\epsilon}{1-\epsilon} I$: small, and quick to
-make. Later the matrix itself. Neither is ever changed after it was made, so readers may hold one while learning goes on.
+$\Lambda = \tfrac1\epsilon (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{n\epsilon}{1-\epsilon} I$:
+small, and quick to make. Later the matrix itself. Neither is ever changed after it was made, so readers may hold one
+while learning goes on.
 """
 
 from typing import Protocol
@@ -16,6 +17,7 @@ from exll.learner.statistics import GlobalStatistics, add_outer_products, pack_t
 from exll.types import Matrix, Tensors, Vector
 
 LENGTH_ROWS = 256
+TILE = 128
 
 
 class Precision(Protocol):
@@ -51,22 +53,24 @@ class LowRankPrecision:
 
 
 class DensePrecision:
-    """The form for many rows: the lower triangle, which the symmetric BLAS products read at half the memory traffic."""
+    """The form for many rows. One vector is multiplied by the symmetric product, which reads half the memory; many by
+    the general one, which measures a quarter faster than the symmetric."""
 
-    def __init__(self, triangle: Matrix) -> None:
-        self._triangle = triangle  # (d, d), Fortran order
+    def __init__(self, lower_triangle: Matrix) -> None:
+        self._matrix = _mirror(lower_triangle)  # (d, d), Fortran order
 
     def apply(self, X: Matrix) -> Matrix:
         if len(X) == 1:
-            return np.asarray(blas.dsymv(1.0, self._triangle, X[0], lower=1))[None, :]
-        return np.asarray(blas.dsymm(1.0, self._triangle, X.T, lower=1)).T
+            return np.asarray(blas.dsymv(1.0, self._matrix, X[0], lower=1))[None, :]
+        product: Matrix = X @ self._matrix
+        return product
 
     @property
     def nbytes(self) -> int:
-        return self._triangle.nbytes
+        return self._matrix.nbytes
 
     def state(self) -> Tensors:
-        return {"triangle": pack_triangle(self._triangle)}
+        return {"triangle": pack_triangle(self._matrix)}
 
 
 def starting_precision(width: int, shrinkage: float) -> Precision:
@@ -111,6 +115,17 @@ def lengths_of(vectors: Matrix, precision: Precision) -> Vector:
         some = vectors[start : start + LENGTH_ROWS]
         np.einsum("ij,ij->i", some, precision.apply(some), out=lengths[start : start + LENGTH_ROWS])
     return lengths
+
+
+def _mirror(matrix: Matrix) -> Matrix:
+    """Copy the lower triangle onto the upper, in place and in tiles that fit the cache."""
+    width = len(matrix)
+    for start in range(0, width, TILE):
+        tile = slice(start, min(start + TILE, width))
+        corner = matrix[tile, tile]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        matrix[tile, tile.stop :] = matrix[tile.stop :, tile].T
+    return matrix
 
 
 def _cholesky(matrix: Matrix) -> Matrix:

@@ -88,9 +88,9 @@ def density_condition(x: Vector, class_mean: Vector, prototypes: Prototypes, mem
     r"""Eq. 12: x is denser than every prototype of its class, or less dense than every one.
 
     The density of Eq. 9, $D(v) = 1/(1 + |v-\mu|^2 + \sigma - |\mu|^2)$, has $\sigma = 1$ for unit vectors and is then
-    $1/(2 + |v|^2 - 2 v^T\mu)$: only the distance to the class mean matters. We compare the denominators, with a tolerance,
-    because at the second sample of a class x and the first prototype are exactly equally far from their mean
-    (docs/decisions.md, 3 and 4).
+    $1/(2 + |v|^2 - 2 v^T\mu)$: only the distance to the class mean matters. We compare the denominators, with a
+    tolerance, because at the second sample of a class x and the first prototype are exactly equally far from their
+    mean (docs/decisions.md, 3 and 4).
     """
     x_inverse = 3.0 - 2.0 * float(x @ class_mean)
     inverses = 2.0 + prototypes.squared_norms[members] - 2.0 * (prototypes.vectors[members] @ class_mean)

@@ -1,10 +1,11 @@
 """What a model remembers of the samples themselves: names, and vectors where asked for. Never images.
 
-Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of every sample; ``"vectors"``, a float16 vector too; an
-integer N, the N samples nearest each centre, with vectors, which bounds memory for good.
+Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of every sample; ``"vectors"``, a float16
+vector too; an integer N, the N samples nearest each centre, with vectors, which bounds memory for good.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,7 +123,8 @@ class AllRecords:
 
 
 class NearestRecords:
-    """The samples nearest each centre. A centre moves, so nearness is measured anew among those kept at every arrival."""
+    """The samples nearest each centre. A centre moves, so nearness is measured anew among those kept at every
+    arrival."""
 
     def __init__(self, width: int, most: int) -> None:
         self._width = width
@@ -198,8 +200,7 @@ def strings_from_tensors(name: str, state: dict[str, NDArray[Any]]) -> list[str]
     content, offsets = state[f"{name}.utf8"].tobytes(), state[f"{name}.offsets"].tolist()
     if offsets[0] != 0 or offsets[-1] != len(content) or offsets != sorted(offsets):
         raise ValueError(f"the offsets of {name} do not fit")
-    pairs = zip(offsets[:-1], offsets[1:], strict=True)
-    return [content[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairs]
+    return [content[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(offsets)]
 
 
 def _encode(string: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Vectors that are means of what joined them: prototype centres and class means, with what keeps them cheap to score."""
+"""Vectors that are means of what joined them, prototype centres and class means, and cheap to score."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from exll.types import Indices, Matrix, Tensors, Vector
 class RunningMeans:
     r"""Means with their counts and their lengths $p^T \Lambda p$ under the precision that learning uses.
 
-    A length is one scalar; when a mean moves towards x it follows from $p^T z$ and $x^T z$ with $z = \Lambda x$, so nothing of
-    size d x d is touched until the precision itself is refreshed.
+    A length is one scalar; when a mean moves towards x it follows from $p^T z$ and $x^T z$ with $z = \Lambda x$, so
+    nothing of size d x d is touched until the precision itself is refreshed.
     """
 
     def __init__(self, width: int) -> None:

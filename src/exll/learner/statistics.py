@@ -34,8 +34,8 @@ class Scatter:
 
     While there are few rows they are kept as they are: the precision then has a cheaper low-rank form
     (:mod:`exll.learner.precision`) and a young model is small. At half as many rows as columns both forms cost the same
-    per product, and the rows are folded into a matrix. When rows are folded depends on their count alone, so the bits of the
-    matrix do not depend on how the stream was cut into calls.
+    per product, and the rows are folded into a matrix. When rows are folded depends on their count alone, so the bits
+    of the matrix do not depend on how the stream was cut into calls.
     """
 
     def __init__(self, width: int) -> None:
@@ -97,12 +97,12 @@ class Scatter:
 class GlobalStatistics:
     r"""Mean and covariance shared by all classes (Eq. 2 and 4).
 
-    $$\hat\xi_i = \tfrac{i-1}{i}\hat\xi_{i-1} + \tfrac1i (x_i-\hat\mu_i)(x_i-\hat\mu_i)^T, \qquad \hat\xi_1 = x_1 x_1^T$$
+    $$\hat\xi_i = \tfrac{i-1}{i}\hat\xi_{i-1} + \tfrac1i (x_i-\hat\mu_i)(x_i-\hat\mu_i)^T, \quad \hat\xi_1 = x_1 x_1^T$$
 
-    This is the paper's recursion and not ``np.cov``: the first vector enters uncentred, and residuals are taken against the
-    mean *after* the update. Both differences fade as the stream grows (docs/decisions.md, 1). Kept as sums, so that nothing
-    is divided and multiplied again at every sample. Eq. 3, the mean square norm, is 1 for unit vectors and cancels wherever
-    the paper uses it (docs/decisions.md, 4).
+    This is the paper's recursion and not ``np.cov``: the first vector enters uncentred, and residuals are taken
+    against the mean *after* the update. Both differences fade as the stream grows (docs/decisions.md, 1). Kept as
+    sums, so that nothing is divided and multiplied again at every sample. Eq. 3, the mean square norm, is 1 for unit
+    vectors and cancels wherever the paper uses it (docs/decisions.md, 4).
     """
 
     def __init__(self, width: int, residual: Residual) -> None:

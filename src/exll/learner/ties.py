@@ -30,7 +30,8 @@ def first_of_largest_rows(values: Matrix) -> Indices:
     """``first_of_largest`` of every row at once."""
     top = values.max(axis=1)
     floor = top - TOLERANCE * np.maximum(1.0, np.abs(top))
-    return (values >= floor[:, None]).argmax(axis=1).astype(np.int64)
+    first: Indices = (values >= floor[:, None]).argmax(axis=1)
+    return first
 
 
 def surpasses(a: float, b: float) -> bool:

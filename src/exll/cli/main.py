@@ -1,0 +1,56 @@
+"""``exll``: collects the commands and turns the library's errors into one line on stderr.
+
+Commands import what they need inside themselves, so that ``--help`` stays instant.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from exll.cli.demo import demo
+from exll.cli.info import info
+from exll.version import __version__
+
+app = typer.Typer(
+    name="exll",
+    help="A lifelong learner that explains itself: taught one example at a time, it forgets nothing and says why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(info)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"exll {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """The entry point. Exit codes: 0 done, 1 data or model at fault, 2 usage, 130 interrupted."""
+    from exll.errors import ExLLError
+
+    try:
+        app()
+    except ExLLError as error:
+        if "--debug" in sys.argv:
+            raise
+        typer.echo(f"exll: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        sys.stderr.close()
+        sys.exit(0)

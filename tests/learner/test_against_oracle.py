@@ -1,0 +1,61 @@
+"""The paper preset against the slow truth: every decision the same, every score the same."""
+
+import numpy as np
+import pytest
+
+from exll.learner.fusion import PairwiseFusion
+from exll.types import InferenceName
+from oracle.paper import OraclePaper
+from support import Stream, assignments, learned, random_stream
+
+
+def oracle_of(stream: Stream) -> OraclePaper:
+    oracle = OraclePaper()
+    for x, k in zip(stream.unit, stream.y, strict=True):
+        oracle.learn(x, k)
+    return oracle
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
+    stream = random_stream(seed)
+    oracle, learner = oracle_of(stream), learned(stream, refresh_growth=0)
+
+    assert assignments(learner) == oracle.assignments
+    for k, clouds in enumerate(oracle.clouds):
+        megacloud = learner.megacloud(k)
+        ids = megacloud.prototypes.tolist()
+        assert [int(learner.supports[j]) for j in ids] == [len(cloud.members) for cloud in clouds]
+        edges = {(ids.index(a), ids.index(b)): count for (a, b), count in megacloud.edges.items()}
+        assert {**edges, **{(b, a): count for (a, b), count in edges.items()}} == oracle.edges[k]
+        np.testing.assert_allclose(megacloud.mean, oracle.class_mean(k), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(learner._prototypes.radii[ids], [cloud.radius for cloud in clouds], rtol=1e-9)
+        centres = [oracle.centre(cloud) for cloud in clouds]
+        np.testing.assert_allclose(learner._prototypes.vectors[ids], centres, rtol=0, atol=1e-12)
+    fusion = learner._fusion
+    assert isinstance(fusion, PairwiseFusion)
+    counted = [
+        (*pair, truth)
+        for pair, counts in fusion.counts.items()
+        for truth, count in counts.items()
+        for _ in range(count)
+    ]
+    assert sorted(counted) == sorted(oracle.phi)
+
+    asked = learner.inference()
+    precision = oracle.precision()
+    answers = np.array([oracle.predict(x) for x in stream.unit_queries])
+    names: tuple[InferenceName, ...] = ("global", "local", "fused")
+    for column, name in enumerate(names):
+        assert asked.labels(stream.unit_queries, name).tolist() == answers[:, column].tolist()
+    for name, slow in zip(names, (oracle.global_scores, oracle.local_scores), strict=False):
+        expected = np.array([slow(x, precision) for x in stream.unit_queries])
+        np.testing.assert_allclose(asked.scores(stream.unit_queries, name), expected, rtol=1e-6, atol=1e-8)
+        posteriors = np.array([oracle.posterior(row.tolist()) for row in expected])
+        np.testing.assert_allclose(asked.posteriors(stream.unit_queries, name)[1], posteriors, atol=1e-6)
+
+
+def test_the_oracle_tells_a_wrong_learner_from_a_right_one() -> None:
+    stream = random_stream(3, samples=150, width=12, classes=5)
+    lagging = learned(stream, refresh_growth=5.0)
+    assert assignments(lagging) != oracle_of(stream).assignments

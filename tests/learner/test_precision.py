@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from support import random_stream
+
+from exll.learner.precision import (
+    DensePrecision,
+    LowRankPrecision,
+    lengths_of,
+    precision_from_state,
+    precision_of,
+    starting_precision,
+)
+from exll.learner.statistics import GlobalStatistics, total_residual
+from exll.types import Matrix
+
+
+def statistics_of(X: Matrix) -> GlobalStatistics:
+    statistics = GlobalStatistics(X.shape[1], total_residual)
+    for x in X:
+        statistics.learn(x, None)
+    return statistics
+
+
+def inverse_of_eq_17(X: Matrix, shrinkage: float) -> Matrix:
+    means = np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]
+    V = X - means
+    V[0] = X[0]
+    return np.linalg.inv((1 - shrinkage) * V.T @ V / len(X) + shrinkage * np.eye(X.shape[1]))
+
+
+@pytest.mark.parametrize("samples", [1, 2, 9, 10, 19, 20, 21, 90, 300])
+def test_both_forms_equal_the_inverse(samples: int) -> None:
+    X = random_stream(7, width=20, samples=samples).unit
+    precision = precision_of(statistics_of(X), 1e-4)
+    assert isinstance(precision, LowRankPrecision if samples < 10 else DensePrecision)
+    queries = np.random.default_rng(0).normal(size=(5, 20))
+    expected = queries @ inverse_of_eq_17(X, 1e-4)
+    np.testing.assert_allclose(precision.apply(queries), expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
+    np.testing.assert_allclose(precision.apply(queries[:1]), precision.apply(queries)[:1], rtol=1e-9, atol=1e-8)
+
+
+def test_making_a_precision_leaves_the_statistics_alone() -> None:
+    statistics = statistics_of(random_stream(7, width=20, samples=100).unit)
+    before = {name: array.copy() for name, array in statistics.state().items()}
+    precision_of(statistics, 1e-4)
+    after = statistics.state()
+    for name, array in before.items():
+        np.testing.assert_array_equal(after[name], array)
+
+
+def test_before_any_sample_the_precision_is_the_identity_over_the_shrinkage() -> None:
+    X = np.eye(3)
+    np.testing.assert_allclose(starting_precision(3, 0.01).apply(X), 100 * X)
+    np.testing.assert_allclose(precision_of(GlobalStatistics(3, total_residual), 0.01).apply(X), 100 * X)
+
+
+def test_lengths_are_quadratic_forms_also_beyond_one_chunk() -> None:
+    X = random_stream(7, width=20, samples=100).unit
+    precision = precision_of(statistics_of(X), 1e-4)
+    vectors = np.random.default_rng(1).normal(size=(700, 20))
+    matrix = precision.apply(np.eye(20))
+    np.testing.assert_allclose(lengths_of(vectors, precision), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
+
+
+def test_a_wide_precision_is_mirrored_across_tiles() -> None:
+    X = random_stream(7, width=300, samples=400).unit
+    matrix = precision_of(statistics_of(X), 1e-4).apply(np.eye(300))
+    np.testing.assert_array_equal(matrix, matrix.T)
+    expected = inverse_of_eq_17(X, 1e-4)
+    np.testing.assert_allclose(matrix, expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("samples", [4, 60])
+def test_a_saved_precision_is_the_same_to_the_bit(samples: int) -> None:
+    precision = precision_of(statistics_of(random_stream(7, width=20, samples=samples).unit), 1e-4)
+    again = precision_from_state(20, 1e-4, precision.state())
+    queries = np.random.default_rng(0).normal(size=(5, 20))
+    np.testing.assert_array_equal(precision.apply(queries), again.apply(queries))

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from support import random_stream
+
+from exll import ExLLClassifier
+from exll.learner.records import NearestRecords, new_records, strings_from_tensors, strings_to_tensors
+from exll.types import RecordsKind
+
+STREAM = random_stream(8, samples=200, classes=3, width=10)
+REFS = [f"photo {i}.jpg" for i in range(200)]
+
+
+def taught(records: RecordsKind) -> ExLLClassifier:
+    return ExLLClassifier("paper", records=records).partial_fit(STREAM.X, STREAM.y, refs=REFS)
+
+
+def all_records(classifier: ExLLClassifier) -> dict[int, list[str | None]]:
+    learner = classifier.learner_
+    return {j: [record.ref for record in learner.records(j)] for j in range(learner.prototype_count)}
+
+
+def test_refs_hold_every_sample_once_in_the_order_of_the_stream() -> None:
+    classifier = taught("refs")
+    found = all_records(classifier)
+    assert sorted(ref for refs in found.values() for ref in refs if ref) == sorted(REFS)
+    for j, refs in found.items():
+        assert len(refs) == classifier.learner_.supports[j]
+        assert refs == sorted(refs, key=lambda ref: REFS.index(ref or ""))
+    assert classifier.learner_.records(0)[0].vector is None
+
+
+def test_vectors_are_the_unit_vectors_to_half_precision() -> None:
+    learner = taught("vectors").learner_
+    for j in range(learner.prototype_count):
+        kept = np.array([record.vector for record in learner.records(j)], np.float64)
+        np.testing.assert_allclose(kept, STREAM.unit[[r.position for r in learner.records(j)]], atol=1e-3)
+        np.testing.assert_allclose(kept.mean(axis=0), learner._prototypes.vectors[j], atol=1e-3)
+
+
+def test_none_holds_nothing() -> None:
+    classifier = taught("none")
+    assert not any(all_records(classifier).values())
+    assert "prototype 0 (" in str(classifier.rules("class")[0])
+
+
+def test_an_integer_keeps_that_many_near_the_centre() -> None:
+    few, every = taught(3).learner_, taught("vectors").learner_
+    for j in range(few.prototype_count):
+        kept = few.records(j)
+        assert len(kept) == min(3, few.supports[j])
+        centre = few._prototypes.vectors[j]
+        distances = [float(np.linalg.norm(np.float64(r.vector) - centre)) for r in every.records(j)]  # type: ignore[arg-type]
+        farthest_kept = max(float(np.linalg.norm(np.float64(r.vector) - centre)) for r in kept)  # type: ignore[arg-type]
+        assert farthest_kept <= np.median(distances) + 1e-3 or len(distances) <= 6
+
+
+def test_the_farthest_goes_when_room_runs_out() -> None:
+    records = NearestRecords(2, 2)
+    centre = np.array([1.0, 0.0])
+    for position, x in enumerate(([1.0, 0.0], [0.0, 1.0], [0.8, 0.6])):
+        records.add(0, position, None, np.array(x), centre)
+    assert [record.position for record in records.of(0)] == [0, 2]
+
+
+def test_records_are_counted_in_the_size() -> None:
+    sizes = {kind: taught(kind).nbytes_ for kind in ("none", 2, "refs", "vectors")}  # type: ignore[arg-type]
+    # A vector of 10 in float16 is 20 bytes; the names and places are there in both.
+    assert sizes["vectors"] - sizes["refs"] == 200 * 20  # type: ignore[index]
+    assert sizes["none"] < sizes[2] < sizes["vectors"]  # type: ignore[index]
+
+
+def test_samples_without_a_ref_are_named_by_their_place() -> None:
+    classifier = ExLLClassifier("paper").partial_fit(STREAM.X[:1], STREAM.y[:1])
+    assert classifier.learner_.records(0)[0].name == "sample 1"
+
+
+@pytest.mark.parametrize("strings", [[], [""], ["", "a", ""], ["Käse", "日本", "\udcff.jpg"], ["x" * 1000]])
+def test_strings_survive_tensors(strings: list[str]) -> None:
+    assert strings_from_tensors("s", strings_to_tensors("s", strings)) == strings
+
+
+def test_records_of_every_kind_survive_their_state() -> None:
+    kinds: tuple[RecordsKind, ...] = ("none", "refs", "vectors", 3)
+    for kind in kinds:
+        learner = taught(kind).learner_
+        again = new_records(kind, 10, learner._records.state())
+        assert len(again) == len(learner._records)
+        for j in range(learner.prototype_count):
+            for one, other in zip(again.of(j), learner.records(j), strict=True):
+                assert (one.position, one.ref) == (other.position, other.ref)
+        assert again.nbytes == learner._records.nbytes
