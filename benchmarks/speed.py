@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_info
 
 import exll.learner.exll as engine
 from exll import ExLLClassifier
+from exll.types import InferenceName
 from exll.vectors import normalise
 from streams import ClusteredStream
 
@@ -42,13 +43,15 @@ class Stopwatch:
 
     @contextmanager
     def watching(self) -> Any:
-        originals = (engine.Block, engine.ExLL._refresh_precision)
-        engine.Block = self._timed("scores", originals[0])  # type: ignore[misc, assignment]
-        engine.ExLL._refresh_precision = self._timed("refreshes", originals[1])  # type: ignore[method-assign]
+        places = {"scores": (engine, "Block"), "refreshes": (engine.ExLL, "_refresh_precision")}
+        originals = {part: getattr(*place) for part, place in places.items()}
+        for part, place in places.items():
+            setattr(*place, self._timed(part, originals[part]))
         try:
             yield
         finally:
-            engine.Block, engine.ExLL._refresh_precision = originals  # type: ignore[misc, method-assign]
+            for part, place in places.items():
+                setattr(*place, originals[part])
 
     def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any) -> Any:
@@ -66,10 +69,10 @@ class Floor:
     def __init__(self, width: int, dtype: type = np.float64) -> None:
         rng = np.random.default_rng(1)
         self.dtype = dtype
-        self.rows = np.ascontiguousarray(rng.normal(size=(BATCH, width)), dtype)
+        self.rows: NDArray[Any] = np.ascontiguousarray(rng.normal(size=(BATCH, width)), dtype)
         self.row = self.rows[:1].copy()
-        self.matrix = np.asfortranarray(np.eye(width), dtype)
-        self.scatter = np.zeros((width, width), dtype, order="F")
+        self.matrix: NDArray[Any] = np.asfortranarray(np.eye(width), dtype)
+        self.scatter: NDArray[Any] = np.zeros((width, width), dtype, order="F")
         single = dtype is np.float32
         self._syrk = blas.ssyrk if single else blas.dsyrk
         self._symv = blas.ssymv if single else blas.dsymv
@@ -131,7 +134,7 @@ def inversion_seconds(width: int) -> float:
     return usual_seconds(lambda: lapack.dpotri(lapack.dpotrf(matrix, lower=1)[0], lower=1), 3)
 
 
-def predict_ratio(classifier: ExLLClassifier, stream: ClusteredStream, inference: str) -> float:
+def predict_ratio(classifier: ExLLClassifier, stream: ClusteredStream, inference: InferenceName) -> float:
     """Fused, local or global prediction of 4,096 rows against one bare product of the same shapes."""
     X, _ = stream.take(4096)
     unit = normalise(X)
@@ -197,7 +200,8 @@ def measure(width: int, samples: int, table: Table) -> None:
         ">= 100",
         f"{inversion * 1e3:.0f} ms an inversion",
     )
-    for inference in ("fused", "local", "global"):
+    inferences: tuple[InferenceName, ...] = ("fused", "local", "global")
+    for inference in inferences:
         limit = "<= 1.5" if inference == "fused" else ""
         row(f"predict ({inference}) / one bare product", predict_ratio(classifier, stream, inference), limit)
     with console.status(f"d = {width}: one sample at a time"):

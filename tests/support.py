@@ -20,11 +20,11 @@ class Stream:
 
     @property
     def unit(self) -> NDArray[np.float64]:
-        return self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
+        return np.asarray(self.X / np.linalg.norm(self.X, axis=1, keepdims=True))
 
     @property
     def unit_queries(self) -> NDArray[np.float64]:
-        return self.queries / np.linalg.norm(self.queries, axis=1, keepdims=True)
+        return np.asarray(self.queries / np.linalg.norm(self.queries, axis=1, keepdims=True))
 
 
 def random_stream(

@@ -51,14 +51,15 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     Input is raw vectors: they are normalised inside (Eq. 1). ``partial_fit`` wants no list of classes, and gives the
     same model however the stream is cut into calls. Any number of threads may predict while one learns.
 
-    >>> import numpy as np
     >>> clf = ExLLClassifier(preset="paper")
-    >>> clf.partial_fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
+    >>> clf.partial_fit([[1.0, 0.1], [0.9, 0.2]], ["mug", "mug"], refs=["mug_01.jpg", "mug_02.jpg"])
     ExLLClassifier()
-    >>> clf.predict([[2.0, 0.3]])
-    array(['mug'], dtype='<U3')
+    >>> clf.partial_fit([[0.1, 1.0], [0.2, 0.8]], ["pan", "pan"], refs=["pan_01.jpg", "pan_02.jpg"])
+    ExLLClassifier()
+    >>> clf.predict([[2.0, 0.3], [0.3, 2.0]])
+    array(['mug', 'pan'], dtype='<U3')
     >>> print(clf.rules()[0])
-    IF it resembles mug_01.jpg THEN it is "mug" (1 of its 1 example, 100%)
+    IF it resembles mug_01.jpg, mug_02.jpg THEN it is "mug" (2 of its 2 examples, 100%)
     """
 
     learner_: ExLL

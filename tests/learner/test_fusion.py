@@ -1,7 +1,7 @@
 import numpy as np
-from support import learned, random_stream
 
 from exll.learner.fusion import PairwiseFusion, Voices
+from support import learned, random_stream
 
 
 def fusion_with(*counted: tuple[int, int, int]) -> PairwiseFusion:

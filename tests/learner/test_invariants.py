@@ -19,7 +19,8 @@ growths = st.sampled_from([0.0, 0.1, 1.0])
 
 def cut(stream: Stream, sizes: list[int]) -> list[slice]:
     """The stream in calls of these sizes, over and over."""
-    slices, start = [], 0
+    slices: list[slice] = []
+    start = 0
     while start < len(stream.y):
         size = sizes[len(slices) % len(sizes)]
         slices.append(slice(start, start + size))
@@ -36,7 +37,7 @@ def assert_alike(one: ExLL, other: ExLL, stream: Stream) -> None:
         )
         if name != "fused":
             scores = [inference.scores(stream.unit_queries, name) for inference in asked]
-            np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-8)
+            np.testing.assert_allclose(scores[0], scores[1], rtol=1e-5, atol=1e-8)
 
 
 @given(streams(), growths, st.lists(st.integers(1, 90), min_size=1, max_size=4))
@@ -66,8 +67,8 @@ def test_predictions_in_between_leave_no_trace(stream: Stream, growth: float) ->
         for name in NAMES:
             asked.inference().posteriors(stream.unit_queries, name)
     one, other = asked.state(), silent.state()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+    for part in one:
+        np.testing.assert_array_equal(one[part], other[part], err_msg=part)
 
 
 @given(streams(), growths, st.floats(0, 1), st.sampled_from(["none", "refs", "vectors", 3]))

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from support import random_stream
 
 from exll.learner.precision import (
     DensePrecision,
@@ -12,6 +11,7 @@ from exll.learner.precision import (
 )
 from exll.learner.statistics import GlobalStatistics, total_residual
 from exll.types import Matrix
+from support import random_stream
 
 
 def statistics_of(X: Matrix) -> GlobalStatistics:
@@ -25,7 +25,7 @@ def inverse_of_eq_17(X: Matrix, shrinkage: float) -> Matrix:
     means = np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]
     V = X - means
     V[0] = X[0]
-    return np.linalg.inv((1 - shrinkage) * V.T @ V / len(X) + shrinkage * np.eye(X.shape[1]))
+    return np.asarray(np.linalg.inv((1 - shrinkage) * V.T @ V / len(X) + shrinkage * np.eye(X.shape[1])))
 
 
 @pytest.mark.parametrize("samples", [1, 2, 9, 10, 19, 20, 21, 90, 300])

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from support import learned, random_stream
 
 from exll.learner.exll import ExLL
 from exll.learner.prototypes import START_RADIUS, Prototypes, density_condition
 from exll.types import Matrix, Vector
+from support import learned, random_stream
 
 
 def prototypes_at(*centres: Vector) -> Prototypes:
@@ -17,7 +17,7 @@ def prototypes_at(*centres: Vector) -> Prototypes:
 
 
 def unit(*values: float) -> Vector:
-    return np.array(values) / np.linalg.norm(values)
+    return np.asarray(np.array(values) / np.linalg.norm(values))
 
 
 def test_the_starting_radius_is_the_chord_of_30_degrees() -> None:
@@ -39,11 +39,11 @@ def test_denser_or_sparser_than_all_opens_a_cloud_and_between_does_not() -> None
     mean = np.array([0.9, 0.0])
     near, far = unit(1.0, 0.2), unit(1.0, 0.8)
     prototypes = prototypes_at(near, far)
-    members = np.array([0, 1])
-    assert density_condition(unit(1.0, 0.1), mean, prototypes, members)
-    assert density_condition(unit(1.0, 0.9), mean, prototypes, members)
-    assert not density_condition(unit(1.0, 0.5), mean, prototypes, members)
-    assert not density_condition(far, mean, prototypes, members)
+    members = prototypes.members(np.array([0, 1]))
+    assert density_condition(unit(1.0, 0.1), mean, members)
+    assert density_condition(unit(1.0, 0.9), mean, members)
+    assert not density_condition(unit(1.0, 0.5), mean, members)
+    assert not density_condition(far, mean, members)
 
 
 def test_the_density_shortcut_equals_eq_9() -> None:
@@ -59,7 +59,7 @@ def test_the_density_shortcut_equals_eq_9() -> None:
 
         densities = [density(centre) for centre in centres]
         expected = density(X[5]) > max(densities) or density(X[5]) < min(densities)
-        assert density_condition(X[5], mean, prototypes_at(*centres), np.arange(3)) == expected
+        assert density_condition(X[5], mean, prototypes_at(*centres).members(np.arange(3))) == expected
 
 
 def test_a_repeated_vector_joins_its_own_cloud() -> None:

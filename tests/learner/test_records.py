@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from support import random_stream
 
 from exll import ExLLClassifier
 from exll.learner.records import NearestRecords, new_records, strings_from_tensors, strings_to_tensors
 from exll.types import RecordsKind
+from support import random_stream
 
 STREAM = random_stream(8, samples=200, classes=3, width=10)
 REFS = [f"photo {i}.jpg" for i in range(200)]
@@ -49,8 +49,8 @@ def test_an_integer_keeps_that_many_near_the_centre() -> None:
         kept = few.records(j)
         assert len(kept) == min(3, few.supports[j])
         centre = few._prototypes.vectors[j]
-        distances = [float(np.linalg.norm(np.float64(r.vector) - centre)) for r in every.records(j)]  # type: ignore[arg-type]
-        farthest_kept = max(float(np.linalg.norm(np.float64(r.vector) - centre)) for r in kept)  # type: ignore[arg-type]
+        distances = [float(np.linalg.norm(np.float64(r.vector) - centre)) for r in every.records(j)]
+        farthest_kept = max(float(np.linalg.norm(np.float64(r.vector) - centre)) for r in kept)
         assert farthest_kept <= np.median(distances) + 1e-3 or len(distances) <= 6
 
 
@@ -63,10 +63,10 @@ def test_the_farthest_goes_when_room_runs_out() -> None:
 
 
 def test_records_are_counted_in_the_size() -> None:
-    sizes = {kind: taught(kind).nbytes_ for kind in ("none", 2, "refs", "vectors")}  # type: ignore[arg-type]
+    sizes = {kind: taught(kind).nbytes_ for kind in ("none", 2, "refs", "vectors")}
     # A vector of 10 in float16 is 20 bytes; the names and places are there in both.
-    assert sizes["vectors"] - sizes["refs"] == 200 * 20  # type: ignore[index]
-    assert sizes["none"] < sizes[2] < sizes["vectors"]  # type: ignore[index]
+    assert sizes["vectors"] - sizes["refs"] == 200 * 20
+    assert sizes["none"] < sizes[2] < sizes["vectors"]
 
 
 def test_samples_without_a_ref_are_named_by_their_place() -> None:

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from support import random_stream
 
 from exll.learner.statistics import (
     FOLD_ROWS,
@@ -11,12 +10,13 @@ from exll.learner.statistics import (
     unpack_triangle,
 )
 from exll.types import Matrix
+from support import random_stream
 
 
 def scatter_matrix(scatter: Scatter) -> Matrix:
     """The whole symmetric sum, whichever form it is kept in."""
     if scatter.matrix is None:
-        return scatter.rows.filled.T @ scatter.rows.filled
+        return np.asarray(scatter.rows.filled.T @ scatter.rows.filled)
     lower = np.tril(scatter.matrix)
     return lower + np.tril(lower, -1).T + scatter.pending.T @ scatter.pending
 

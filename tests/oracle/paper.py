@@ -53,16 +53,16 @@ class OraclePaper:
     def precision(self) -> NDArray[np.float64]:
         """Eq. 17."""
         xi = self.covariance()
-        return np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi)))
+        return np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
 
     def class_mean(self, k: int) -> Vector:
         """Eq. 5 and 7."""
         own = [x for x, truth in zip(self.stream, self.truths, strict=True) if truth == k]
-        return np.mean(own, axis=0)
+        return np.asarray(np.mean(own, axis=0))
 
     def centre(self, cloud: Cloud) -> Vector:
         """The first line of Eq. 6, 13 and 14."""
-        return np.mean([self.stream[i] for i in cloud.members], axis=0)
+        return np.asarray(np.mean([self.stream[i] for i in cloud.members], axis=0))
 
     def density(self, k: int, vector: Vector) -> float:
         """Eq. 9 with sigma from Eq. 8."""

@@ -17,6 +17,7 @@ def info(
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     facts = _facts(model)
     if json:
@@ -32,7 +33,7 @@ def info(
     classes = Table("class", "examples", "prototypes", box=None, padding=(0, 2))
     shown = sorted(facts["classes"], key=lambda c: -c["examples"])[:CLASSES_SHOWN]
     for entry in shown:
-        classes.add_row(str(entry["label"]), f"{entry['examples']:,}", f"{entry['prototypes']:,}")
+        classes.add_row(Text(str(entry["label"])), f"{entry['examples']:,}", f"{entry['prototypes']:,}")
     console.print(classes)
     if len(shown) < len(facts["classes"]):
         console.print(f"  and {len(facts['classes']) - len(shown):,} more; --json lists all.", highlight=False)

@@ -46,7 +46,7 @@ class Block:
     """Some rows of the stream, multiplied once with everything they will be compared with."""
 
     def __init__(self, X: Matrix, precision: Precision, prototypes: RunningMeans, megaclouds: RunningMeans) -> None:
-        Z = precision.apply(X)  # (b, d)
-        cross = X @ Z.T  # (b, b)
-        self.prototypes = MovingProducts(X, Z, cross, prototypes)
-        self.megaclouds = MovingProducts(X, Z, cross, megaclouds)
+        self.Z = precision.apply(X)  # (b, d)
+        cross = X @ self.Z.T  # (b, b)
+        self.prototypes = MovingProducts(X, self.Z, cross, prototypes)
+        self.megaclouds = MovingProducts(X, self.Z, cross, megaclouds)

@@ -14,10 +14,10 @@ from exll.learner.block import Block
 from exll.learner.fusion import Voices
 from exll.learner.inference import Inference
 from exll.learner.interrupts import interrupt_deferred
+from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
-from exll.learner.precision import precision_from_state, precision_of, starting_precision
 from exll.learner.preset import PRESETS
-from exll.learner.prototypes import Prototypes
+from exll.learner.prototypes import Members, Prototypes
 from exll.learner.records import Record, new_records
 from exll.learner.statistics import GlobalStatistics
 from exll.learner.ties import first_of_largest
@@ -46,8 +46,7 @@ class ExLL:
         self._megaclouds = MegaClouds(width)
         self._fusion = self._parts.new_fusion()
         self._records = new_records(records, width)
-        self._precision = starting_precision(width, self._parts.shrinkage)
-        self._refreshed_at = 0
+        self._precision = LaggingPrecision(width, self._parts.shrinkage, refresh_growth)
         self._inference: Inference | None = None
         self.lock = threading.RLock()
         self._broken = False
@@ -59,7 +58,7 @@ class ExLL:
         while start < len(X):
             with self.lock, interrupt_deferred():
                 self._check_whole()
-                until_refresh = max(1, self._next_refresh() - self.sample_count)
+                until_refresh = self._precision.next_refresh - self.sample_count
                 stop = min(start + BLOCK_ROWS, start + until_refresh, len(X))
                 some_refs = [None] * (stop - start) if refs is None else refs[start:stop]
                 self._inference = None
@@ -69,7 +68,7 @@ class ExLL:
             start = stop
 
     def _learn_block(self, X: Matrix, classes: Sequence[int], refs: Sequence[str | None]) -> None:
-        block = Block(X, self._precision, self._prototypes, self._megaclouds)
+        block = Block(X, self._precision.current, self._prototypes, self._megaclouds)
         for i, (x, k, ref) in enumerate(zip(X, classes, refs, strict=True)):
             row = i
             new_class = k == len(self._megaclouds)
@@ -78,9 +77,10 @@ class ExLL:
                     self._voices(block, row), k
                 )  # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
             self._statistics.learn(x, None if new_class else self._megaclouds.vectors[k])  # Eq. 2 to 4
-            if self.sample_count == self._next_refresh():  # only ever at a block's last row
+            self._precision.learn(block.Z[row])
+            if self.sample_count == self._precision.next_refresh:  # only ever at a block's last row
                 self._refresh_precision()  # Eq. 17
-                block, row = Block(X[i : i + 1], self._precision, self._prototypes, self._megaclouds), 0
+                block, row = Block(X[i : i + 1], self._precision.current, self._prototypes, self._megaclouds), 0
             if new_class:
                 prototype = self._learn_new_class(block, row)
             else:
@@ -105,9 +105,9 @@ class ExLL:
     def _learn_known_class(self, block: Block, row: int, x: Vector, k: int) -> int:
         """Eq. 7 to 14."""
         block.megaclouds.move(row, k)
-        members = self._megaclouds.members(k)
-        nearest, second_nearest = self._two_nearest(block, row, members)
-        if self._parts.cloud_rule(x, self._megaclouds.vectors[k], self._prototypes, members):
+        members = self._prototypes.members(self._megaclouds.members(k))
+        nearest, second_nearest = self._two_nearest(block, row, x, members)
+        if self._parts.cloud_rule(x, self._megaclouds.vectors[k], members):
             prototype = self._open_cloud(block, row, k)
             self._megaclouds.connect(k, prototype, nearest)
             return prototype
@@ -124,32 +124,29 @@ class ExLL:
         self._megaclouds.adopt(k, prototype)
         return prototype
 
-    def _two_nearest(self, block: Block, row: int, members: Indices) -> tuple[int, int | None]:
-        r"""Eq. 10 and 11 with $\Lambda$ for the division (docs/decisions.md, 2): half the distance, less what all
-        share."""
-        closeness = block.prototypes.of_row(row)[members] - 0.5 * self._prototypes.lengths[members]
+    def _two_nearest(self, block: Block, row: int, x: Vector, members: Members) -> tuple[int, int | None]:
+        r"""Eq. 10 and 11 with $\Lambda$ for the division (docs/decisions.md, 2), as half the distance."""
+        ids = members.ids
+        if len(ids) == 1:
+            return int(ids[0]), None
+        closeness = block.prototypes.of_row(row)[ids] - 0.5 * self._prototypes.lengths[ids]
+        if self._precision.refreshed_at != self.sample_count:
+            closeness += self._precision.gain_of_own_sample(x, block.Z[row], self._statistics, members.centres)
         first = first_of_largest(closeness)
-        if len(members) == 1:
-            return int(members[0]), None
         closeness[first] = -np.inf
-        return int(members[first]), int(members[first_of_largest(closeness)])
-
-    def _next_refresh(self) -> int:
-        return self._refreshed_at + max(1, int(self._refreshed_at * self.refresh_growth))
+        return int(ids[first]), int(ids[first_of_largest(closeness)])
 
     def _refresh_precision(self) -> None:
-        self._precision = precision_of(self._statistics, self._parts.shrinkage)
-        self._refreshed_at = self.sample_count
-        self._prototypes.remeasure(self._precision)
-        self._megaclouds.remeasure(self._precision)
+        self._precision.refresh(self._statistics)
+        self._prototypes.remeasure(self._precision.current)
+        self._megaclouds.remeasure(self._precision.current)
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
         with self.lock:
             self._check_whole()
             if self._inference is None:
-                fresh = self._refreshed_at == self.sample_count
-                precision = self._precision if fresh else precision_of(self._statistics, self._parts.shrinkage)
+                precision = self._precision.exact(self._statistics)
                 self._inference = Inference.of(
                     self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
                 )
@@ -161,7 +158,7 @@ class ExLL:
         with self.lock, interrupt_deferred():
             self._check_whole()
             self._inference = None
-            self._megaclouds.merge(kept, absorbed, self._precision)
+            self._megaclouds.merge(kept, absorbed, self._precision.current)
             class_of = self._prototypes.class_of
             class_of[class_of == absorbed] = kept
             class_of[class_of > absorbed] -= 1
@@ -210,7 +207,6 @@ class ExLL:
         with self.lock:
             self._check_whole()
             return {
-                "refreshed_at": np.array(self._refreshed_at, np.int64),
                 **_prefixed("statistics", self._statistics.state()),
                 **_prefixed("prototypes", self._prototypes.state()),
                 **_prefixed("megaclouds", self._megaclouds.state()),
@@ -224,12 +220,11 @@ class ExLL:
         """Raises KeyError or ValueError where the arrays do not make a whole model."""
         learner = cls(width, preset, refresh_growth, records)
         parts = learner._parts
-        learner._refreshed_at = int(state["refreshed_at"])
         learner._statistics = GlobalStatistics.from_state(width, parts.residual, _part("statistics", state))
         learner._prototypes = Prototypes.from_state(width, _part("prototypes", state))
         learner._megaclouds = MegaClouds.from_state(width, _part("megaclouds", state), learner._prototypes.class_of)
         learner._fusion.restore(_part("fusion", state), learner.class_count)
-        learner._precision = precision_from_state(width, parts.shrinkage, _part("precision", state))
+        learner._precision.restore(width, _part("precision", state))
         learner._records = new_records(records, width, _part("records", state))
         supports = np.bincount(
             learner._prototypes.class_of, weights=learner._prototypes.counts, minlength=learner.class_count

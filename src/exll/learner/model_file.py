@@ -1,7 +1,7 @@
 """Model files: one safetensors file with small facts as JSON and a SHA-256 over all of it. Never pickle.
 
-The metadata has two entries: ``exll``, the facts as JSON, and ``sha256``, over the facts and every tensor's name,
-dtype, shape and bytes. So a file is either what was saved, or refused.
+The metadata has one entry, ``exll``: the facts as JSON, among them ``sha256`` over the other facts and over every
+tensor's name, dtype, shape and bytes. So a file is either what was saved, or refused.
 """
 
 import contextlib
@@ -38,8 +38,9 @@ def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Te
         raise ModelFileError(f"{path} is a folder; name a file for the model, such as {Path(path) / 'model.exll'}.")
     if not target.parent.is_dir():
         raise ModelFileError(f"the folder {target.parent} does not exist; make it first.")
-    text = json.dumps({"format": FORMAT, **facts}, sort_keys=True)
-    metadata = {"exll": text, "sha256": _digest(text, tensors)}
+    facts = {"format": FORMAT, **facts}
+    # One entry: safetensors writes several in any order, and the same model should give the same bytes.
+    metadata = {"exll": json.dumps({**facts, "sha256": _digest(facts, tensors)}, sort_keys=True)}
     _remove_stale(target)
     handle, name = tempfile.mkstemp(prefix=_temporary_prefix(target), suffix=".tmp", dir=target.parent)
     temporary = Path(name)
@@ -76,7 +77,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
         raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
-    if _digest(text, tensors) != metadata.get("sha256"):
+    if facts.pop("sha256", None) != _digest(facts, tensors):
         raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
     return ModelFile(facts, tensors)
 
@@ -92,8 +93,9 @@ def _facts(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     return facts
 
 
-def _digest(text: str, tensors: Tensors) -> str:
+def _digest(facts: dict[str, Any], tensors: Tensors) -> str:
     digest = hashlib.sha256()
+    text = json.dumps(facts, sort_keys=True)
     digest.update(f"{len(text.encode())}:{text}".encode())
     for name in sorted(tensors):
         tensor = np.ascontiguousarray(tensors[name])

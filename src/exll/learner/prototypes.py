@@ -1,17 +1,25 @@
 """Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id is its row, for ever."""
 
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from exll.learner.growing import GrowingArray
 from exll.learner.running_means import RunningMeans
 from exll.learner.ties import surpasses
-from exll.types import Indices, Tensors, Vector
+from exll.types import Indices, Matrix, Tensors, Vector
 
 # r* and r_0 of the paper are one value: the chord of 30 degrees (docs/decisions.md, 6).
 START_RADIUS = math.sqrt(2 - 2 * math.cos(math.radians(30)))
+
+
+class Members(NamedTuple):
+    """The prototypes of one class as they are at this moment."""
+
+    ids: Indices
+    centres: Matrix  # (g_k, d), a copy
+    squared_norms: Vector  # |p|^2, below 1, since a mean of unit vectors is shorter than they are
 
 
 class Prototypes(RunningMeans):
@@ -33,8 +41,10 @@ class Prototypes(RunningMeans):
 
     @property
     def squared_norms(self) -> Vector:
-        """|p|^2 of every centre: below 1, since a mean of unit vectors is shorter than they are."""
         return self._squared_norms.filled
+
+    def members(self, ids: Indices) -> Members:
+        return Members(ids, self.vectors[ids], self.squared_norms[ids])
 
     def open(self, class_index: int) -> None:
         """The rest of Eq. 6 and 13 for a cloud whose centre was just added."""
@@ -79,12 +89,12 @@ class Prototypes(RunningMeans):
 
 
 class CloudRule(Protocol):
-    """Whether x opens a new cloud in its class; ``members`` are the ids of the class's prototypes."""
+    """Whether x opens a new cloud in its class."""
 
-    def __call__(self, x: Vector, class_mean: Vector, prototypes: Prototypes, members: Indices) -> bool: ...
+    def __call__(self, x: Vector, class_mean: Vector, members: Members) -> bool: ...
 
 
-def density_condition(x: Vector, class_mean: Vector, prototypes: Prototypes, members: Indices) -> bool:
+def density_condition(x: Vector, class_mean: Vector, members: Members) -> bool:
     r"""Eq. 12: x is denser than every prototype of its class, or less dense than every one.
 
     The density of Eq. 9, $D(v) = 1/(1 + |v-\mu|^2 + \sigma - |\mu|^2)$, has $\sigma = 1$ for unit vectors and is then
@@ -93,5 +103,5 @@ def density_condition(x: Vector, class_mean: Vector, prototypes: Prototypes, mem
     mean (docs/decisions.md, 3 and 4).
     """
     x_inverse = 3.0 - 2.0 * float(x @ class_mean)
-    inverses = 2.0 + prototypes.squared_norms[members] - 2.0 * (prototypes.vectors[members] @ class_mean)
+    inverses = 2.0 + members.squared_norms - 2.0 * (members.centres @ class_mean)
     return surpasses(float(inverses.min()), x_inverse) or surpasses(x_inverse, float(inverses.max()))

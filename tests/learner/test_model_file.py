@@ -1,0 +1,240 @@
+"""A file is what was saved, or refused with one sentence: never a crash, never a silently different model."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from exll import ExLLClassifier, ModelFileError, load
+from exll.learner import model_file
+from exll.learner.model_file import read_model, write_model
+from exll.types import RecordsKind
+from support import assert_equal_models, random_stream
+
+STREAM = random_stream(21, width=6, classes=3, samples=40)
+
+
+def small_model(records: RecordsKind = 2) -> ExLLClassifier:
+    labels = [("mug", "pân", "鍋")[k] for k in STREAM.y]
+    refs = [f"{label}_{i}.jpg" for i, label in enumerate(labels)]
+    return ExLLClassifier("paper", records=records).partial_fit(STREAM.X, labels, refs=refs)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> tuple[ExLLClassifier, Path]:
+    model, path = small_model(), tmp_path / "model.exll"
+    model.save(path)
+    return model, path
+
+
+def refused_or_equal(path: Path, model: ExLLClassifier) -> bool:
+    """True where the file was refused; fails where it loads as anything but the model."""
+    try:
+        again = load(path)
+    except ModelFileError:
+        return True
+    assert_equal_models(model, again)
+    return False
+
+
+def test_a_truncated_file_is_refused(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    content = path.read_bytes()
+    for part in range(50):
+        path.write_bytes(content[: len(content) * part // 50])
+        assert refused_or_equal(path, model)
+
+
+def test_a_thousand_flipped_bytes_are_refused_or_harmless(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(1000):
+        damaged = bytearray(content)
+        damaged[rng.integers(len(content))] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        refused += refused_or_equal(path, model)
+    assert refused > 950  # a changed blank in the header's padding is harmless; nearly nothing else is
+
+
+def test_a_flip_anywhere_in_the_header_is_refused_or_harmless(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    content = path.read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")
+    for place in range(header):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        refused_or_equal(path, model)
+
+
+def test_trailing_bytes_are_refused(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    path.write_bytes(path.read_bytes() + b"more")
+    assert refused_or_equal(path, model)
+
+
+def test_a_foreign_safetensors_file_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "other.safetensors"
+    save_file({"weight": np.zeros(3)}, path)
+    with pytest.raises(ModelFileError, match="not a model of exll"):
+        load(path)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    for name, content in {"empty": b"", "text": b"hello there", "zip": b"PK\3\4" + b"\0" * 200}.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match=name):
+            load(path)
+
+
+def test_a_newer_format_asks_for_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "new.exll"
+    monkeypatch.setattr(model_file, "FORMAT", 99)
+    small_model().save(path)
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match=r"format 99, newer .* please update"):
+        load(path)
+
+
+def test_an_unknown_kind_is_named(tmp_path: Path) -> None:
+    write_model(tmp_path / "x.exll", {"kind": "teapot"}, {"a": np.zeros(2)})
+    with pytest.raises(ModelFileError, match="teapot"):
+        load(tmp_path / "x.exll")
+
+
+def test_a_missing_file_is_also_a_file_not_found_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no model file at"):
+        load(tmp_path / "none.exll")
+    with pytest.raises(ModelFileError, match="folder"):
+        load(tmp_path)
+
+
+def test_saving_to_an_impossible_place_is_one_clear_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="is a folder; name a file"):
+        small_model().save(tmp_path)
+    with pytest.raises(ModelFileError, match="does not exist"):
+        small_model().save(tmp_path / "no" / "model.exll")
+
+
+@pytest.mark.parametrize("fault", ["counts", "edges", "labels", "missing", "width", "preset", "records", "precision"])
+def test_a_well_formed_file_with_an_impossible_model_is_refused(saved: tuple[ExLLClassifier, Path], fault: str) -> None:
+    # Such a file has a right checksum: somebody else's program wrote it.
+    _, path = saved
+    file = read_model(path)
+    facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
+    if fault == "counts":
+        tensors["prototypes.counts"] = tensors["prototypes.counts"] + 1
+    elif fault == "edges":
+        tensors["megaclouds.edges"] = np.array([[0, 999, 1]], np.int64)
+    elif fault == "labels":
+        tensors["labels.offsets"] = tensors["labels.offsets"][:-1]
+    elif fault == "missing":
+        del tensors["fusion.counts"]
+    elif fault == "width":
+        facts["width"] = 7
+    elif fault == "preset":
+        facts["preset"] = "unheard of"
+    elif fault == "records":
+        facts["records"] = "vectors"
+        tensors["records.vectors"] = tensors["records.vectors"][:-1]
+    else:
+        tensors["precision.triangle"] = tensors["precision.triangle"][:-1]
+    write_model(path, facts, tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
+
+
+def test_saving_over_a_model_keeps_the_file_mode(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    umask = os.umask(0)
+    os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask
+    path.chmod(0o640)
+    model.save(path)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_saving_through_a_link_replaces_what_it_points_to(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    link = path.with_name("link.exll")
+    link.symlink_to(path)
+    model.save(link)
+    assert link.is_symlink()
+    assert_equal_models(model, load(path))
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_litter(
+    saved: tuple[ExLLClassifier, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, path = saved
+    before = path.read_bytes()
+
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(model_file, "_flush", no_space)
+    with pytest.raises(OSError, match="No space"):
+        model.partial_fit(STREAM.X, ["mug"] * 40).save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_leftovers_of_killed_saves_are_cleared_once_old(saved: tuple[ExLLClassifier, Path]) -> None:
+    model, path = saved
+    old, young = path.with_name(".model.exll.saving-a.tmp"), path.with_name(".model.exll.saving-b.tmp")
+    for leftover in (old, young):
+        leftover.write_bytes(b"half a model")
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    model.save(path)
+    assert not old.exists()
+    assert young.exists()
+
+
+SAVE_FOREVER = """
+import sys
+import numpy as np
+from exll import ExLLClassifier
+rng = np.random.default_rng(0)
+model = ExLLClassifier("paper", records="vectors")
+model.partial_fit(rng.normal(size=(400, 300)), rng.integers(0, 5, 400))
+while True:
+    model.partial_fit(rng.normal(size=(1, 300)), [0])
+    model.save(sys.argv[1])
+    print(model.learner_.sample_count, flush=True)
+"""
+
+
+def test_killing_the_process_during_save_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.exll"
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SAVE_FOREVER, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        process.stdout.readline()  # one save is done
+        time.sleep(float(rng.uniform(0, 0.08)))
+        process.send_signal(signal.SIGKILL)
+        rest, _ = process.communicate()
+        confirmed = [int(line) for line in rest.split()]
+        assert load(path).learner_.sample_count >= max(confirmed, default=401)
+
+
+def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> None:
+    _, path = saved
+    size = int.from_bytes(path.read_bytes()[:8], "little")
+    header = json.loads(path.read_bytes()[8 : 8 + size])
+    facts = json.loads(header["__metadata__"]["exll"])
+    assert facts["kind"] == "classifier"
+    assert facts["preset"] == "paper"
+    assert facts["width"] == 6

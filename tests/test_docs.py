@@ -1,0 +1,66 @@
+"""The documents say what is there."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+
+
+def table_rows(name: str) -> list[list[str]]:
+    lines = (ROOT / "docs" / name).read_text().splitlines()
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if re.match(r"\| \d", line)]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def cited_decisions() -> set[int]:
+    citations = re.findall(r"docs/decisions\.md, ([\d, and]+)", SOURCES)
+    return {int(number) for citation in citations for number in re.findall(r"\d+", citation)}
+
+
+def test_every_decision_is_cited_from_the_code_and_every_citation_exists() -> None:
+    numbers = [int(row[0]) for row in table_rows("decisions.md")]
+    assert numbers == list(range(1, 16))
+    about_explanations_still_to_come = {11, 14}
+    assert cited_decisions() == set(numbers) - about_explanations_still_to_come
+
+
+def test_every_equation_points_at_code_that_exists() -> None:
+    rows = table_rows("equations.md")
+    covered: set[int] = set()
+    for row in rows:
+        covered |= {int(number) for number in re.findall(r"\d+", row[0])}
+        file = row[2].strip("` ")
+        if not file:
+            continue
+        module = import_module(file.removeprefix("src/").removesuffix(".py").replace("/", "."))
+        for name in re.findall(r"`([\w.]+)`", row[3].split(", with")[0]):
+            found: object = module
+            for part in name.split("."):
+                assert hasattr(found, part), f"{file} has no {name}"
+                found = getattr(found, part)
+    assert covered == set(range(1, 25))
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_readme_s_first_use_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    rng = np.random.default_rng(0)
+    given = {"X": rng.normal(size=(9, 5)), "y": ["mgu", "mug", "pan"] * 3, "names": None, "X_new": np.eye(5)}
+    code = code.replace('"mug")  ', '"mug", merge=True)  ')
+    exec(code, given)
+    assert (tmp_path / "objects.exll").exists()
