@@ -90,7 +90,7 @@ def assert_equal_models(one: ExLLClassifier, other: ExLLClassifier) -> None:
     assert one.get_params() == other.get_params()
     assert one.classes_.dtype == other.classes_.dtype
     assert one.classes_.tolist() == other.classes_.tolist()
-    assert one._labels == other._labels
+    assert one.learner_.labels == other.learner_.labels
     states = one.learner_.state(), other.learner_.state()
     assert states[0].keys() == states[1].keys()
     for name in states[0]:

@@ -212,7 +212,7 @@ def test_asking_before_learning_is_one_clear_sentence(tmp_path: Path) -> None:
     ("parameters", "message"),
     [
         ({"preset": "papers"}, "'preset' parameter of ExLLClassifier must be one of 'paper'. Got 'papers' instead."),
-        ({"refresh_growth": -0.1}, "'refresh_growth' .* at least 0. Got -0.1"),
+        ({"refresh_growth": -0.1}, "'refresh_growth' .* from 0 to 1000. Got -0.1"),
         ({"refresh_growth": "often"}, "'refresh_growth' .* Got 'often'"),
         ({"refresh_growth": float("nan")}, "'refresh_growth' .* Got nan"),
         ({"refresh_growth": float("inf")}, "'refresh_growth' .* Got inf"),

@@ -14,13 +14,18 @@ from exll.version import __version__
 
 if TYPE_CHECKING:
     from exll.errors import ExLLError, ModelFileError
-    from exll.estimator import ExLLClassifier, load
+    from exll.estimator import ExLLClassifier
+    from exll.features.backbone import Backbone
+    from exll.loading import load
+    from exll.vision import ImageLearner
 
-__all__ = ["ExLLClassifier", "ExLLError", "ModelFileError", "__version__", "load"]
+__all__ = ["Backbone", "ExLLClassifier", "ExLLError", "ImageLearner", "ModelFileError", "__version__", "load"]
 
 _HOME = {
+    "Backbone": "exll.features.backbone",
     "ExLLClassifier": "exll.estimator",
-    "load": "exll.estimator",
+    "ImageLearner": "exll.vision",
+    "load": "exll.loading",
     "ExLLError": "exll.errors",
     "ModelFileError": "exll.errors",
 }

@@ -20,6 +20,18 @@ class LearningInterruptedError(ExLLError, RuntimeError):
     """Learning broke off inside a sample, so the state can no longer be trusted."""
 
 
+class ImageError(ExLLError, ValueError):
+    """A file or array that is no image we can read."""
+
+
+class StreamError(ExLLError, ValueError):
+    """Data that cannot be made into a stream of examples."""
+
+
+class BackboneError(ExLLError, ValueError):
+    """A backbone that cannot be found, read or used, or not the one the model was taught with."""
+
+
 class ModelFileError(ExLLError, ValueError):
     """A model file that is truncated, altered, foreign, or newer than this version."""
 

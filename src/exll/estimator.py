@@ -1,7 +1,6 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-import math
 import os
 from collections.abc import Sequence
 from typing import Any, Self
@@ -11,20 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from exll.errors import InputError, InputTypeError, ModelFileError
+from exll.errors import InputError, InputTypeError
 from exll.explain.rules import Rule, rules_of
-from exll.labels import Label, LabelKind, check_labels, label_array
+from exll.labels import check_labels, kind_of, label_array
 from exll.learner.exll import ExLL
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
-from exll.learner.model_file import ModelFile, read_model, write_model
+from exll.learner.model_file import ModelFile, write_model
 from exll.learner.preset import PRESETS
 from exll.learner.records import strings_from_tensors, strings_to_tensors
-from exll.types import Indices, InferenceName, Matrix, RecordsKind, RuleLevel
+from exll.types import InferenceName, Label, Matrix, RecordsKind, RuleLevel
 from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__
 
 KIND = "classifier"
+MOST_GROWTH = 1000
 _WHOLE_NUMBERS = (int, np.integer)
 _NUMBERS = (*_WHOLE_NUMBERS, float, np.floating)
 
@@ -63,8 +63,7 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     """
 
     learner_: ExLL
-    _labels: list[Label]  # in the order of first sight
-    _label_kind: LabelKind
+    lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
 
     def __init__(self, preset: str = "paper", refresh_growth: float = 0.1, records: RecordsKind = "refs") -> None:
         self.preset = preset
@@ -93,27 +92,42 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def predict(self, X: ArrayLike, inference: InferenceName = "fused") -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference."""
         asked, vectors = self._ask(X, inference)
-        labels = np.concatenate([asked.labels(unit, inference) for _, unit in unit_chunks(vectors)])
-        predicted: NDArray[Any] = self.classes_[self._sorted_place()[labels]]
+        winners = np.concatenate([asked.winners(unit, inference) for _, unit in unit_chunks(vectors)])
+        predicted: NDArray[Any] = _label_array(asked.labels)[winners]
         return predicted
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
         asked, vectors = self._ask(X, inference)
         posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in unit_chunks(vectors)])
-        return posteriors[:, np.argsort(self._sorted_place())]
+        return posteriors[:, asked.sorted_classes]
+
+    def two_best(self, X: ArrayLike, inference: InferenceName = "fused") -> list[tuple[Label, float, Label | None]]:
+        """For every row the label, its probability, and the runner-up (None while one class is known)."""
+        asked, vectors = self._ask(X, inference)
+        answers: list[tuple[Label, float, Label | None]] = []
+        for _, unit in unit_chunks(vectors):
+            winners, posteriors = asked.posteriors(unit, inference)
+            alone = len(asked.labels) == 1
+            runners_up = winners if alone else asked.runners_up(unit, winners, posteriors, inference)
+            for row, (k, second) in enumerate(zip(winners, runners_up, strict=True)):
+                probability = min(float(posteriors[row, k]), 1.0)
+                answers.append((asked.labels[k], probability, None if alone else asked.labels[second]))
+        return answers
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
         check_is_fitted(self)
-        return rules_of(self.learner_, self._labels, level)
+        return rules_of(self.learner_, level)
 
     def megacloud(self, label: Label) -> MegaCloud:
         """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
         check_is_fitted(self)
-        if label not in self._labels:
-            raise InputError(f"there is no class {label!r}.")
-        return self.learner_.megacloud(self._labels.index(label))
+        with self.learner_.lock:
+            labels = self.learner_.labels
+            if label not in labels:
+                raise InputError(f"there is no class {label!r}.")
+            return self.learner_.megacloud(labels.index(label))
 
     def rename_class(self, old: Label, new: Label, *, merge: bool = False) -> Self:
         """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
@@ -122,46 +136,67 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         check_is_fitted(self)
         (old, new), kind = check_labels([old, new], "labels")
-        if kind != self._label_kind:
-            raise InputError(f"labels of this model are of kind {self._label_kind}; got {kind}.")
-        if old not in self._labels:
-            raise InputError(f"there is no class {old!r} to rename.")
-        if new == old:
-            return self
-        if new not in self._labels:
-            self._labels[self._labels.index(old)] = new
-        elif merge:
-            one, other = sorted((self._labels.index(old), self._labels.index(new)))
-            self.learner_.merge_classes(one, other)
-            self._labels[one] = new
-            del self._labels[other]
-        else:
-            raise InputError(f"there is a class {new!r} already; pass merge=True to make the two one.")
+        with self.learner_.lock:
+            labels = self.learner_.labels
+            if kind != kind_of(labels[0]):
+                raise InputError(f"labels of this model are of kind {kind_of(labels[0])}; got {kind}.")
+            if old not in labels:
+                raise InputError(f"there is no class {old!r} to rename.")
+            if new in labels and new != old and not merge:
+                raise InputError(f"there is a class {new!r} already; pass merge=True to make the two one.")
+            if new != old:
+                self.learner_.rename_class(old, new)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (docs/model-files.md). The path never holds half a model."""
+        self._write(path, {"kind": KIND})
+
+    def _write(self, path: str | os.PathLike[str], more_facts: dict[str, Any]) -> None:
         check_is_fitted(self)
         learner = self.learner_
         with learner.lock:
             facts = {
-                "kind": KIND,
                 "preset": learner.preset,
                 "refresh_growth": learner.refresh_growth,
                 "records": learner.records_kind,
-                "labels": self._label_kind,
+                "labels": kind_of(learner.labels[0]),
                 "width": learner.width,
                 "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist(),
+                "lessons": self.lessons_,
                 "exll": __version__,
             }
-            tensors = {**learner.state(), **_labels_to_tensors(self._labels, self._label_kind)}
-            write_model(path, facts, tensors)
+            tensors = {**learner.state(), **_labels_to_tensors(learner.labels)}
+            write_model(path, {**facts, **more_facts}, tensors)
+
+    @classmethod
+    def _from_file(cls, file: ModelFile) -> Self:
+        """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
+        facts = file.facts
+        classifier = cls(facts["preset"], facts["refresh_growth"], facts["records"])
+        classifier._check_parameters(anew=True)
+        if len(facts["feature_names"]) not in (0, facts["width"]):
+            raise ValueError("feature names and features differ in number")
+        learner = ExLL.from_state(
+            _labels_from_tensors(file),
+            facts["width"],
+            facts["preset"],
+            facts["refresh_growth"],
+            facts["records"],
+            file.tensors,
+        )
+        classifier.learner_ = learner
+        classifier.lessons_ = list(facts["lessons"])
+        classifier.n_features_in_ = learner.width
+        if facts["feature_names"]:
+            classifier.feature_names_in_ = np.array(facts["feature_names"], object)
+        return classifier
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels seen so far, sorted."""
         self._check_known("classes_")
-        return np.sort(label_array(self._labels, self._label_kind))
+        return np.sort(_label_array(self.learner_.labels))
 
     @property
     def n_prototypes_(self) -> int:
@@ -172,7 +207,7 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def nbytes_(self) -> int:
         """Bytes of the model, its records included."""
         self._check_known("nbytes_")
-        return self.learner_.nbytes + sum(len(str(label).encode()) for label in self._labels)
+        return self.learner_.nbytes
 
     def _learn(self, X: Any, y: Any, refs: Sequence[str | None] | None, classes: Any, *, anew: bool) -> Self:
         self._check_parameters(anew)
@@ -182,29 +217,28 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         names = _check_refs(refs, len(vectors))
         if len(labels) != len(vectors):
             raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
-        if not anew and kind != self._label_kind:
-            raise InputError(
-                f"labels of this model are of kind {self._label_kind}, as in the first example; got {kind}."
-            )
+        if not anew and kind != (known := kind_of(self.learner_.labels[0])):
+            raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
         self._check_feature_names(X, anew)
-        if anew:
-            records = self.records if isinstance(self.records, str) else int(self.records)
-            self.learner_ = ExLL(vectors.shape[1], self.preset, float(self.refresh_growth), records)
-            self._labels = []
-            self._label_kind = kind
-        numbers_of = {label: k for k, label in enumerate(self._labels)}
-        new_labels = [label for label in dict.fromkeys(labels) if label not in numbers_of]
-        numbers_of.update({label: len(numbers_of) + i for i, label in enumerate(new_labels)})
+        records = self.records if isinstance(self.records, str) else int(self.records)
+        learner = ExLL(vectors.shape[1], self.preset, float(self.refresh_growth), records) if anew else self.learner_
         try:
             for rows, unit in unit_chunks(vectors):
-                known = [numbers_of[label] for label in labels[rows]]
-                self.learner_.learn(unit, known, None if names is None else names[rows])
-        finally:
-            # Interrupted or not, exactly the classes that were learned have a label.
-            self._labels += new_labels[: self.learner_.class_count - len(self._labels)]
+                learner.learn(unit, labels[rows], None if names is None else names[rows])
+        except KeyboardInterrupt:
+            if learner.sample_count:
+                self._publish(learner)
+            raise
+        self._publish(learner)
         return self
+
+    def _publish(self, learner: ExLL) -> None:
+        """Only a learner that knows something is shown to those who ask."""
+        if getattr(self, "learner_", None) is not learner:
+            self.lessons_ = []
+            self.learner_ = learner
 
     def _ask(self, X: Any, inference: str) -> tuple[Inference, NDArray[np.floating]]:
         check_is_fitted(self)
@@ -218,21 +252,18 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):
             validate_data(self, X, skip_check_array=True, reset=anew)
 
-    def _sorted_place(self) -> Indices:
-        """For each class in the order of first sight, its place in ``classes_``."""
-        return np.argsort(np.argsort(label_array(self._labels, self._label_kind)))
-
     def _check_parameters(self, anew: bool) -> None:
         owner = type(self).__name__
-        if self.preset not in PRESETS:
+        if not isinstance(self.preset, str) or self.preset not in PRESETS:
             choices = ", ".join(repr(name) for name in PRESETS)
             raise InputError(
                 f"The 'preset' parameter of {owner} must be one of {choices}. Got {self.preset!r} instead."
             )
         growth: Any = self.refresh_growth
-        if isinstance(growth, bool) or not isinstance(growth, _NUMBERS) or not 0 <= growth < math.inf:
+        if isinstance(growth, bool) or not isinstance(growth, _NUMBERS) or not 0 <= growth <= MOST_GROWTH:
             raise InputError(
-                f"The 'refresh_growth' parameter of {owner} must be a number of at least 0. Got {growth!r} instead."
+                f"The 'refresh_growth' parameter of {owner} must be a number from 0 to {MOST_GROWTH}. "
+                f"Got {growth!r} instead."
             )
         records: Any = self.records
         whole = isinstance(records, _WHOLE_NUMBERS) and not isinstance(records, bool) and records >= 1
@@ -257,55 +288,35 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise AttributeError(f"{type(self).__name__} has no {name} before its first example.")
 
 
-def load(path: str | os.PathLike[str]) -> ExLLClassifier:
-    """Give back what was saved; going on from it equals never having stopped."""
-    file = read_model(path)
-    kind = file.facts.get("kind")
-    if kind != KIND:
-        raise ModelFileError(f"{path} holds a model of kind {kind!r}, which this exll does not know.")
-    try:
-        return _classifier_from(file)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
+def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    return label_array(labels, kind_of(labels[0]))
 
 
-def _classifier_from(file: ModelFile) -> ExLLClassifier:
-    facts = file.facts
-    classifier = ExLLClassifier(facts["preset"], facts["refresh_growth"], facts["records"])
-    classifier._check_parameters(anew=True)
-    learner = ExLL.from_state(facts["width"], facts["preset"], facts["refresh_growth"], facts["records"], file.tensors)
-    labels = _labels_from_tensors(file)
-    if len(labels) != learner.class_count or len(set(labels)) != len(labels):
-        raise ValueError("labels and classes differ in number")
-    classifier.learner_ = learner
-    classifier._labels, classifier._label_kind = labels, facts["labels"]
-    classifier.n_features_in_ = learner.width
-    if facts["feature_names"]:
-        classifier.feature_names_in_ = np.array(facts["feature_names"], object)
-    return classifier
-
-
-def _labels_to_tensors(labels: list[Label], kind: LabelKind) -> dict[str, NDArray[Any]]:
-    if kind == "string":
+def _labels_to_tensors(labels: Sequence[Label]) -> dict[str, NDArray[Any]]:
+    if kind_of(labels[0]) == "string":
         return strings_to_tensors("labels", [str(label) for label in labels])
-    return {"labels": label_array(labels, kind)}
+    return {"labels": _label_array(labels)}
 
 
 def _labels_from_tensors(file: ModelFile) -> list[Label]:
-    if file.facts["labels"] == "string":
+    kind = file.facts["labels"]
+    if kind == "string":
         return list(strings_from_tensors("labels", file.tensors))
-    plain: list[Label] = file.tensors["labels"].tolist()
-    return plain
+    labels: list[Label] = file.tensors["labels"].tolist()
+    if {kind_of(label) for label in labels} != {kind} or any(isinstance(label, float) for label in labels):
+        raise ValueError("labels are of another kind than the file says")
+    return labels
 
 
-def _check_refs(refs: Sequence[str | None] | None, rows: int) -> list[str | None] | None:
+def _check_refs(refs: Any, rows: int) -> list[str | None] | None:
     if refs is None:
         return None
-    if isinstance(refs, str | bytes) or not hasattr(refs, "__len__"):
+    unordered = isinstance(refs, str | bytes | set | frozenset | dict)
+    if unordered or not hasattr(refs, "__len__") or np.shape(refs) == ():
         raise InputTypeError(f"refs must be a list with one name per row; got {type(refs).__name__}.")
     if len(refs) != rows:
         raise InputError(f"X and refs must have the same number of rows; got {rows} and {len(refs)}.")
     for ref in refs:
         if ref is not None and not isinstance(ref, str | os.PathLike):
             raise InputTypeError(f"refs must be strings, paths or None; got {type(ref).__name__} {ref!r}.")
-    return [None if ref is None else os.fspath(ref) for ref in refs]
+    return [None if ref is None else os.fsdecode(ref) for ref in refs]

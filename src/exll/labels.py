@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from exll.errors import InputError
+from exll.types import Label
 
-Label: TypeAlias = str | int | bool
 LabelKind: TypeAlias = Literal["string", "integer", "boolean"]
 
 _DTYPES: dict[LabelKind, Any] = {"string": np.str_, "integer": np.int64, "boolean": np.bool_}
@@ -23,15 +23,16 @@ def check_labels(y: Any, name: str = "y") -> tuple[list[Label], LabelKind]:
         raise InputError("this learner requires y to be passed, but the target y is None.")
     if isinstance(y, list | tuple) and not any(_is_sequence(label) for label in y):
         values: list[Any] = list(y)  # np.asarray would turn [1, "a"] into strings without a word
-    elif isinstance(y, np.ndarray) and y.ndim == 1:
-        values = y.tolist()
     else:
         try:
-            values = column_or_1d(np.asarray(y), warn=True).tolist()
+            array = np.asarray(y)
+            values = (array if array.ndim == 1 else column_or_1d(array, warn=True)).tolist()
         except ValueError as error:
             raise InputError(
                 f"{name} must be a list or array with one label per row: {error}".split("\n")[0]
             ) from error
+        if array.dtype.kind in "mM":
+            raise InputError(f"Unknown label type: {name} must hold strings, integers or booleans; got {array.dtype}.")
     kinds = {_kind_of(value, name) for value in values}
     if len(kinds) > 1:
         raise InputError(f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))} together.")
@@ -44,6 +45,11 @@ def label_array(labels: Sequence[Label], kind: LabelKind) -> NDArray[Any]:
     return np.array(labels, _DTYPES[kind])
 
 
+def kind_of(label: Label) -> LabelKind:
+    """The kind of a label that was checked before."""
+    return "boolean" if isinstance(label, bool) else "string" if isinstance(label, str) else "integer"
+
+
 def _kind_of(value: Any, name: str) -> LabelKind:
     if isinstance(value, bool | np.bool_):
         return "boolean"
@@ -51,8 +57,8 @@ def _kind_of(value: Any, name: str) -> LabelKind:
         if "\0" in value:
             raise InputError(f"{name} must hold labels without NUL characters; got {value!r}.")
         return "string"
-    if isinstance(value, numbers.Integral) or (isinstance(value, float) and value.is_integer()):
-        if not _INT64.min <= int(value) <= _INT64.max:
+    if isinstance(value, numbers.Integral) or (isinstance(value, numbers.Real) and float(value).is_integer()):
+        if not _INT64.min <= int(value) <= _INT64.max:  # type: ignore[call-overload]
             raise InputError(f"{name} must hold integers of at most 64 bits; got {value}.")
         return "integer"
     if isinstance(value, numbers.Real):

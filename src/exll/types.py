@@ -10,6 +10,8 @@ Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
+Label: TypeAlias = str | int | bool
+
 InferenceName: TypeAlias = Literal["fused", "local", "global"]
 RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int
 RuleLevel: TypeAlias = Literal["prototype", "class", "megacloud"]

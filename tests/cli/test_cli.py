@@ -1,66 +1,195 @@
+import csv
+import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from exll import ExLLClassifier
 from exll.version import __version__
+from pictures import picture, write_class_folder
 from support import random_stream
 
 
-def exll(*arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cache for all tests of this module, and none of the user's."""
+    monkeypatch.setenv("EXLL_CACHE", str(tmp_path_factory.getbasetemp() / "exll-cache"))
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+
+
+def exll(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from exll.cli.main import run; run()", *arguments],
+        [sys.executable, "-c", "from exll.cli.main import run; run()", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": "", "COLUMNS": "100", "OPENBLAS_NUM_THREADS": "1"},
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "110"},
     )
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    stream = random_stream(3, samples=90, classes=3)
-    path = tmp_path / "model.exll"
-    ExLLClassifier("paper").fit(stream.X, [("mug", "pan", "[red]pot")[k] for k in stream.y]).save(path)
-    return path
+def exll_json(*arguments: str | Path) -> dict[str, Any]:
+    result = exll(*arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    facts: dict[str, Any] = json.loads(result.stdout)
+    return facts
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_class_folder(tmp_path_factory.mktemp("data"), classes=3, each=12)
+
+
+def test_a_newcomer_teaches_a_folder_and_asks_about_new_pictures(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    result = exll("learn", data, "--model", model)
+    assert result.returncode == 0, result.stderr
+    assert "36 examples learned in all, 3 classes" in result.stdout
+    picture(1, 99).save(tmp_path / "new.png")
+    result = exll("predict", model, tmp_path / "new.png")
+    assert result.returncode == 0
+    assert result.stdout.startswith(f"{tmp_path / 'new.png'}: kind 1 (")
+    assert ", else kind " in result.stdout
+    result = exll("evaluate", model, write_class_folder(tmp_path / "test", classes=3, each=4, first=700))
+    assert result.returncode == 0
+    assert "right (12 of 12, fused inference)" in result.stdout
+    assert "either right" in result.stdout
+
+
+def test_learned_data_is_said_to_be_so_and_again_teaches_it_twice(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll_json("learn", data, "-m", model)["already"] is False
+    before = model.read_bytes()
+    result = exll("learn", data, "-m", model)
+    assert "was learned already; --again teaches it once more" in result.stdout
+    assert model.read_bytes() == before
+    assert exll_json("learn", data, "-m", model, "--again")["examples"] == 72
+    more = write_class_folder(tmp_path / "more", classes=4, each=3, first=900)
+    assert exll_json("learn", more, "-m", model)["examples"] == 84
+    facts = exll_json("info", model)
+    assert [lesson["learned"] for lesson in facts["lessons"]] == [36, 36, 12]
+    assert len(facts["classes"]) == 4
+
+
+def test_bad_files_are_skipped_counted_and_named(data: Path, tmp_path: Path) -> None:
+    folder = write_class_folder(tmp_path / "data", classes=2, each=5)
+    (folder / "kind 0" / "broken.jpg").write_bytes(b"")
+    (folder / "kind 1" / "text.png").write_text("hello")
+    result = exll("learn", folder, "-m", tmp_path / "m.exll")
+    assert result.returncode == 0
+    assert "skipped 2 unreadable files" in result.stderr
+    assert "broken.jpg" in result.stderr
+    assert "10 examples learned" in result.stdout
+    result = exll("learn", folder, "-m", tmp_path / "strict.exll", "--strict")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    predicted = exll("predict", tmp_path / "m.exll", folder / "kind 0", "--csv")
+    assert predicted.returncode == 1  # one of them could not be read
+    rows = list(csv.DictReader(io.StringIO(predicted.stdout)))
+    assert len(rows) == 6
+    assert [row["path"] for row in rows if row["error"]] == [str(folder / "kind 0" / "broken.jpg")]
+
+
+def test_nothing_readable_is_an_error_and_makes_no_model(tmp_path: Path) -> None:
+    (tmp_path / "data" / "a").mkdir(parents=True)
+    (tmp_path / "data" / "a" / "x.jpg").write_bytes(b"")
+    result = exll("learn", tmp_path / "data", "-m", tmp_path / "m.exll")
+    assert result.returncode == 1
+    assert "nothing could be learned" in result.stderr
+    assert not (tmp_path / "m.exll").exists()
+
+
+def test_what_the_first_example_fixed_cannot_be_changed(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data, "-m", model, "--records", "5").returncode == 0
+    result = exll("learn", write_class_folder(tmp_path / "b", 1, 2), "-m", model, "--records", "refs")
+    assert result.returncode == 1
+    assert "was made with records 5, which cannot be changed to 'refs'" in result.stderr
+    result = exll("learn", data, "-m", tmp_path / "x.exll", "--preset", "magic")
+    assert result.returncode == 1
+    assert "'preset' parameter" in result.stderr
+
+
+def test_features_can_be_learned_and_judged_without_images(tmp_path: Path) -> None:
+    stream = random_stream(4, width=8, classes=3, samples=120)
+    np.savez(tmp_path / "f.npz", X=stream.X, y=np.array(stream.y), class_names=np.array(["a", "b", "c"]))
+    assert exll_json("learn", tmp_path / "f.npz", "-m", tmp_path / "f.exll")["order"] == "as-is"
+    assert exll_json("evaluate", tmp_path / "f.exll", tmp_path / "f.npz", "--inference", "local")["examples"] == 120
+    picture(0, 0).save(tmp_path / "p.png")
+    result = exll("predict", tmp_path / "f.exll", tmp_path / "p.png")
+    assert result.returncode == 1
+    assert "was taught with vectors, not images" in result.stderr
+
+
+def test_a_model_killed_ten_times_goes_on_to_the_same_model(tmp_path: Path) -> None:
+    folder = write_class_folder(tmp_path / "data", classes=3, each=110)
+    command = [sys.executable, "-c", "from exll.cli.main import run; run()", "learn", str(folder), "--save-every", "0"]
+    environment = {**os.environ, "EXLL_CACHE": str(tmp_path / "cache")}
+    straight, killed = tmp_path / "straight.exll", tmp_path / "killed.exll"
+    rng = np.random.default_rng(1)
+    for i in range(10):
+        process = subprocess.Popen(
+            [*command, "-m", str(killed)],
+            env={**environment, "EXLL_CACHE": str(tmp_path / f"cache {i}")},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(float(rng.uniform(1.5, 4.0)))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if killed.exists():
+            assert exll("info", killed).returncode == 0
+    for path in (killed, straight):
+        result = subprocess.run(
+            [*command, "-m", str(path)], env=environment, capture_output=True, text=True, check=True
+        )
+        assert "330 examples learned in all" in result.stdout
+    assert killed.read_bytes() == straight.read_bytes()
 
 
 def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
-    path = tmp_path / "digits.exll"
-    result = exll("demo", "--save", str(path))
+    result = exll("demo", "--out", "here", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     for words in ("global inference", "local inference", "fused inference", "either right", "prototypes", "bytes"):
         assert words in result.stdout
     assert "samples per second" in result.stdout
     assert result.stdout.count("IF it resembles digit_") == 2
-    facts = json.loads(exll("info", "--json", str(path)).stdout)
+    facts = exll_json("info", tmp_path / "here" / "digits.exll")
     assert facts["examples"] == 1438
+    assert facts["backbone"] == "nano"
     assert len(facts["classes"]) == 10
+    sheets = list((tmp_path / "here").glob("rule_*.png"))
+    assert f"Pictures of {len(sheets)} rules" in result.stdout
+    assert len(sheets) > 10
 
 
-def test_the_demo_gives_the_same_model_for_the_same_seed(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        assert exll("demo", "--seed", "3", "--save", str(tmp_path / name)).returncode == 0
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_info_shows_a_model_and_takes_odd_names_literally(model: Path) -> None:
-    result = exll("info", str(model))
+def test_info_shows_a_model_and_takes_odd_names_literally(tmp_path: Path) -> None:
+    stream = random_stream(3, samples=90, classes=3)
+    names = ("mug", "pan", "[red]pot")
+    ExLLClassifier("paper").fit(stream.X, [names[k] for k in stream.y]).save(tmp_path / "m.exll")
+    result = exll("info", tmp_path / "m.exll")
     assert result.returncode == 0
     for words in ("3 classes", "paper", "90", "mug", "[red]pot"):
         assert words in result.stdout
 
 
 def test_errors_are_one_line_with_exit_code_1(tmp_path: Path) -> None:
-    result = exll("info", str(tmp_path / "none.exll"))
-    assert result.returncode == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("exll: there is no model file at ")
-    assert result.stderr.count("\n") == 1
-    assert "Traceback" in exll("--debug", "info", str(tmp_path / "none.exll")).stderr
+    for command in (("info",), ("predict", tmp_path / "x.png"), ("evaluate", tmp_path)):
+        result = exll(command[0], tmp_path / "none.exll", *command[1:])
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert result.stderr.startswith("exll: there is no model file at ")
+        assert result.stderr.count("\n") == 1
+    assert "Traceback" in exll("--debug", "info", tmp_path / "none.exll").stderr
+    assert exll("learn", tmp_path / "nothing", "-m", tmp_path / "m.exll").stderr.startswith("exll: There is no ")
 
 
 def test_wrong_usage_has_exit_code_2() -> None:
@@ -68,15 +197,30 @@ def test_wrong_usage_has_exit_code_2() -> None:
     assert exll("sing").returncode == 2
 
 
-def test_version_and_help() -> None:
+def test_version_help_and_backbones() -> None:
     assert exll("--version").stdout == f"exll {__version__}\n"
-    assert "demo" in exll("--help").stdout
+    assert "learn" in exll("--help").stdout
+    listed = exll("backbone", "list").stdout
+    assert listed.startswith("nano ")
+    assert "resnet-18" in listed
+    assert exll("backbone", "add", "giant").returncode == 1
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize(
+    ("command", "forbidden"),
+    [
+        (["--help"], ("numpy", "scipy", "sklearn", "onnxruntime", "matplotlib", "PIL", "safetensors")),
+        (["learn", "--help"], ("numpy", "scipy", "sklearn", "onnxruntime", "matplotlib", "PIL", "safetensors")),
+        (["info"], ("scipy", "sklearn", "onnxruntime", "matplotlib", "PIL")),
+    ],
+)
+def test_commands_import_no_more_than_they_need(command: list[str], forbidden: tuple[str, ...], tmp_path: Path) -> None:
+    if command == ["info"]:
+        ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]).save(tmp_path / "m.exll")
+        command = ["info", str(tmp_path / "m.exll")]
     code = (
-        "import sys\nfrom exll.cli.main import app\ntry:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('numpy', 'scipy', 'sklearn', 'safetensors') if m in sys.modules], file=sys.stderr)"
+        f"import sys\nfrom exll.cli.main import app\ntry:\n    app({command})\nexcept SystemExit:\n    pass\n"
+        f"print([m for m in {forbidden} if m in sys.modules], file=sys.stderr)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stderr.strip() == "[]"

@@ -47,7 +47,7 @@ def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
     answers = np.array([oracle.predict(x) for x in stream.unit_queries])
     names: tuple[InferenceName, ...] = ("global", "local", "fused")
     for column, name in enumerate(names):
-        assert asked.labels(stream.unit_queries, name).tolist() == answers[:, column].tolist()
+        assert asked.winners(stream.unit_queries, name).tolist() == answers[:, column].tolist()
     for name, slow in zip(names, (oracle.global_scores, oracle.local_scores), strict=False):
         expected = np.array([slow(x, precision) for x in stream.unit_queries])
         np.testing.assert_allclose(asked.scores(stream.unit_queries, name), expected, rtol=1e-6, atol=1e-8)

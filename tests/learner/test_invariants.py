@@ -33,7 +33,7 @@ def assert_alike(one: ExLL, other: ExLL, stream: Stream) -> None:
     for name in NAMES:
         asked = one.inference(), other.inference()
         assert (
-            asked[0].labels(stream.unit_queries, name).tolist() == asked[1].labels(stream.unit_queries, name).tolist()
+            asked[0].winners(stream.unit_queries, name).tolist() == asked[1].winners(stream.unit_queries, name).tolist()
         )
         if name != "fused":
             scores = [inference.scores(stream.unit_queries, name) for inference in asked]

@@ -183,7 +183,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(model_file, "_flush", no_space)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(ModelFileError, match=r"model\.exll cannot be written: No space left on device\."):
         model.partial_fit(STREAM.X, ["mug"] * 40).save(path)
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]

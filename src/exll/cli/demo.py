@@ -1,4 +1,4 @@
-"""``exll demo``: one pass over handwritten digits, class by class, with nothing to download."""
+"""``exll demo``: one pass over pictures of handwritten digits, class by class, with nothing to download."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,91 +6,122 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from PIL.Image import Image
 
-    from exll.estimator import ExLLClassifier
+    from exll.vision import ImageLearner
 
 BATCH = 16
 
 
 def demo(
-    seed: Annotated[int, typer.Option(help="Which samples are held out, and the order within a class.")] = 0,
-    save: Annotated[Path | None, typer.Option(help="Keep the model in this file.", dir_okay=False)] = None,
+    seed: Annotated[int, typer.Option(help="Which pictures are held out, and the order within a class.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="The folder for the model and for pictures of its rules.", file_okay=False)
+    ] = Path("exll-demo"),
 ) -> None:
-    """Stream scikit-learn's digits once, class by class (the hard order), and show what was learned."""
+    """Teach pictures of handwritten digits, each once, class by class (the hard order), and show what was learned."""
     import time
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from exll.estimator import ExLLClassifier
+    from exll.vision import ImageLearner
 
     console = Console()
-    (X, y, refs), (X_test, y_test) = _digits(seed)
+    learned, held_out = _digits(seed)
     console.print(
-        f"[bold]ExLL[/], preset [bold]paper[/]: {len(X):,} images of handwritten digits, each seen once, "
-        f"first every '0', then every '1', and so on; "
-        f"{len(X_test):,} held out."
+        f"[bold]exll[/], preset [bold]paper[/], backbone [bold]nano[/]: {len(learned):,} pictures of handwritten "
+        f"digits, each seen once, first every '0', then every '1', and so on; {len(held_out):,} held out."
     )
-    classifier = ExLLClassifier(preset="paper")
-    spent = 0.0
+    eye = ImageLearner(backbone="nano", preset="paper")
+    seconds = {"seeing": 0.0, "learning": 0.0}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"))
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task("learning", total=len(X), state="")
-        for start in range(0, len(X), BATCH):
-            rows = slice(start, start + BATCH)
+        task = progress.add_task("learning", total=len(learned), state="")
+        for start in range(0, len(learned), BATCH):
+            refs, labels, images = zip(*learned[start : start + BATCH], strict=True)
             begun = time.perf_counter()
-            classifier.partial_fit(X[rows], y[rows], refs=refs[rows])
-            spent += time.perf_counter() - begun
-            state = f"{len(classifier.classes_)} classes, {classifier.n_prototypes_} prototypes"
-            progress.update(task, advance=len(X[rows]), state=state)
-    console.print(_results(classifier, X_test, y_test, len(X) / spent))
-    console.print("\n[bold]Two of its rules[/], each made of the images it learned from:")
-    for rule in _two_rules(classifier):
+            vectors = eye.backbone.features(list(images))
+            seen = time.perf_counter()
+            eye.learn_vectors(vectors, labels, refs)
+            seconds["seeing"] += seen - begun
+            seconds["learning"] += time.perf_counter() - seen
+            state = f"{len(eye.classes_)} classes, {eye.classifier.n_prototypes_} prototypes"
+            progress.update(task, advance=len(labels), state=state)
+    rates = {name: len(learned) / spent for name, spent in seconds.items()}
+    console.print(_results(eye, held_out, rates))
+    console.print("\n[bold]Two of its rules[/], each made of the pictures it learned from:")
+    for rule in _two_rules(eye):
         console.print(f"  {rule}", markup=False, highlight=False, soft_wrap=True)
-    if save is not None:
-        classifier.save(save)
-        console.print(f"\nSaved to {save}; try: exll info {save}", markup=False, highlight=False)
+    sheets = _write(eye, {ref: image for ref, _, image in learned}, out)
+    console.print(
+        f"\nPictures of {sheets} rules and the model are in {out}; try: exll info {out / 'digits.exll'}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
-def _digits(seed: int) -> tuple[tuple[Any, Any, list[str]], tuple[Any, Any]]:
-    """Four fifths to learn, class by class, a fifth to test."""
+def _digits(seed: int) -> "tuple[list[tuple[str, str, Image]], list[tuple[str, str, Image]]]":
+    """scikit-learn's digits, drawn large: (name, label, picture), four fifths to learn, class by class, a fifth to
+    test."""
     import numpy as np
+    from PIL import Image
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    labels = data.target.astype(str)
-    order = np.random.default_rng(seed).permutation(len(labels))
+    pixels = np.round(data.images * 255 / 16).astype(np.uint8)
+    pictures = [
+        (f"digit_{i:04d}", str(label), Image.fromarray(small).resize((128, 128), Image.Resampling.BICUBIC))
+        for i, (small, label) in enumerate(zip(pixels, data.target, strict=True))
+    ]
+    order = np.random.default_rng(seed).permutation(len(pictures))
     held_out, learned = order[: len(order) // 5], order[len(order) // 5 :]
-    learned = learned[np.argsort(labels[learned], kind="stable")]
-    refs = [f"digit_{i:04d}" for i in learned]
-    return (data.data[learned], labels[learned], refs), (data.data[held_out], labels[held_out])
+    learned = learned[np.argsort(data.target[learned], kind="stable")]
+    return [pictures[i] for i in learned], [pictures[i] for i in held_out]
 
 
-def _results(classifier: "ExLLClassifier", X: "NDArray[Any]", y: "NDArray[Any]", rate: float) -> Any:
+def _results(eye: "ImageLearner", held_out: "list[tuple[str, str, Image]]", rates: dict[str, float]) -> Any:
+    import numpy as np
     from rich.table import Table
 
-    answers = {name: classifier.predict(X, name) for name in ("global", "local", "fused")}
-    table = Table(show_header=False, box=None, padding=(0, 2))
+    truths = np.array([label for _, label, _ in held_out])
+    vectors = eye.backbone.features([image for _, _, image in held_out])
+    right = {name: eye.classifier.predict(vectors, name) == truths for name in ("global", "local", "fused")}
     described = {
         "global": "global inference (MegaClouds, ExLL-M)",
         "local": "local inference (prototypes, ExLL-P)",
         "fused": "fused inference (ExLL-F)",
     }
+    table = Table(show_header=False, box=None, padding=(0, 2))
     for name, words in described.items():
-        table.add_row(words, f"{(answers[name] == y).mean():.1%} right")
-    either = (answers["global"] == y) | (answers["local"] == y)
-    table.add_row("either right: what any choice between the two could reach", f"{either.mean():.1%}")
-    table.add_row("prototypes", f"{classifier.n_prototypes_} in {len(classifier.classes_)} classes")
-    table.add_row("size of the model", f"{classifier.nbytes_:,} bytes")
-    table.add_row("speed of learning", f"{rate:,.0f} samples per second")
+        table.add_row(words, f"{right[name].mean():.1%} right")
+    either = (right["global"] | right["local"]).mean()
+    table.add_row("either right: what any choice between the two could reach", f"{either:.1%}")
+    table.add_row("prototypes", f"{eye.classifier.n_prototypes_} in {len(eye.classes_)} classes")
+    table.add_row("size of the model", f"{eye.classifier.nbytes_:,} bytes")
+    table.add_row("speed", f"{rates['seeing']:,.0f} pictures seen, {rates['learning']:,.0f} samples per second learned")
     return table
 
 
-def _two_rules(classifier: "ExLLClassifier") -> list[Any]:
+def _two_rules(eye: "ImageLearner") -> list[Any]:
     """The second-largest rules of two classes: smaller than the catch-all, larger than the outliers."""
     rules: dict[Any, list[Any]] = {}
-    for rule in classifier.rules():
+    for rule in eye.rules():
         rules.setdefault(rule.label, []).append(rule)
     telling = sorted((own[1] for own in rules.values() if len(own) > 1), key=lambda rule: -rule.support)
     return (telling + [own[0] for own in rules.values()])[:2]
+
+
+def _write(eye: "ImageLearner", images: "dict[str, Image]", out: Path) -> int:
+    """The model, and a contact sheet for every rule that more than one picture made."""
+    from exll.explain.contact_sheet import contact_sheet
+
+    out.mkdir(parents=True, exist_ok=True)
+    eye.save(out / "digits.exll")
+    rules = [rule for rule in eye.rules() if rule.support > 1]
+    for rule in rules:
+        condition = rule.conditions[0]
+        sheet = contact_sheet([images[name] for name in condition.names], str(rule))
+        sheet.save(out / f"rule_{rule.label}_{condition.prototype:03d}.png")
+    return len(rules)

@@ -1,61 +1,60 @@
 """``exll info``: what a model file holds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from exll.cli.common import JsonOption, ModelArgument
+
 CLASSES_SHOWN = 20
+SHOWN = (
+    "preset",
+    "backbone",
+    "examples",
+    "prototypes",
+    "features",
+    "records",
+    "refresh_growth",
+    "file_bytes",
+    "written_by",
+)
 
 
-def info(
-    model: Annotated[Path, typer.Argument(help="A model file (.exll).", show_default=False)],
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-) -> None:
+def info(model: ModelArgument, json: JsonOption = False) -> None:
     """Show what a model file holds: classes, prototypes, examples, size, how it was made."""
     from json import dumps
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     facts = _facts(model)
     if json:
         typer.echo(dumps(facts, indent=2, ensure_ascii=False))
         return
-    console = Console()
-    table = Table(show_header=False, box=None, padding=(0, 2))
-    for name in ("preset", "examples", "prototypes", "features", "records", "refresh_growth", "bytes", "file_bytes"):
+    typer.echo(f"{model}: {len(facts['classes']):,} classes")
+    for name in SHOWN:
         value = facts[name]
-        table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
-    console.print(f"{model}: {len(facts['classes']):,} classes", markup=False, highlight=False)
-    console.print(table)
-    classes = Table("class", "examples", "prototypes", box=None, padding=(0, 2))
-    shown = sorted(facts["classes"], key=lambda c: -c["examples"])[:CLASSES_SHOWN]
-    for entry in shown:
-        classes.add_row(Text(str(entry["label"])), f"{entry['examples']:,}", f"{entry['prototypes']:,}")
-    console.print(classes)
-    if len(shown) < len(facts["classes"]):
-        console.print(f"  and {len(facts['classes']) - len(shown):,} more; --json lists all.", highlight=False)
+        if value is not None:
+            typer.echo(f"  {name.replace('_', ' '):16}{f'{value:,}' if isinstance(value, int) else value}")
+    for lesson in facts["lessons"]:
+        state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
+        typer.echo(
+            f"  {'taught':16}{lesson['source']} ({lesson['learned']:,} examples, order {lesson['order']}{state})"
+        )
+    largest = sorted(facts["classes"], key=lambda entry: -entry["examples"])[:CLASSES_SHOWN]
+    width = max(len(str(entry["label"])) for entry in largest)
+    typer.echo(f"  {'class':{max(width, 5)}}  examples  prototypes")
+    for entry in largest:
+        typer.echo(f"  {entry['label']!s:{max(width, 5)}}  {entry['examples']:8,}  {entry['prototypes']:10,}")
+    if len(largest) < len(facts["classes"]):
+        typer.echo(f"  and {len(facts['classes']) - len(largest):,} more; --json lists all.")
 
 
-def _facts(model: Path) -> dict[str, Any]:
-    from exll.estimator import load
+def _facts(path: Path) -> dict[str, Any]:
+    from exll.errors import ModelFileError
+    from exll.learner.model_file import read_model
+    from exll.learner.summary import summary_of
 
-    classifier = load(model)
-    learner = classifier.learner_
-    classes = []
-    for label in classifier.classes_.tolist():
-        megacloud = classifier.megacloud(label)
-        classes.append({"label": label, "examples": megacloud.count, "prototypes": len(megacloud.prototypes)})
-    return {
-        "preset": learner.preset,
-        "examples": learner.sample_count,
-        "prototypes": classifier.n_prototypes_,
-        "features": classifier.n_features_in_,
-        "records": learner.records_kind,
-        "refresh_growth": learner.refresh_growth,
-        "bytes": classifier.nbytes_,
-        "file_bytes": model.stat().st_size,
-        "classes": classes,
-    }
+    file = read_model(path)
+    try:
+        return {**summary_of(file), "file_bytes": path.stat().st_size}
+    except (KeyError, ValueError, TypeError) as error:
+        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error

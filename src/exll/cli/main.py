@@ -8,8 +8,12 @@ from typing import Annotated
 
 import typer
 
+from exll.cli import backbone
 from exll.cli.demo import demo
+from exll.cli.evaluate import evaluate
 from exll.cli.info import info
+from exll.cli.learn import learn
+from exll.cli.predict import predict
 from exll.version import __version__
 
 app = typer.Typer(
@@ -20,8 +24,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(info)
+for command in (demo, learn, predict, evaluate, info):
+    app.command()(command)
+app.add_typer(backbone.app, name="backbone")
+
+
+_wanted = {"debug": False}
 
 
 def _show_version(wanted: bool) -> None:
@@ -37,7 +45,7 @@ def options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
 ) -> None:
-    pass
+    _wanted["debug"] = debug
 
 
 def run() -> None:
@@ -46,11 +54,8 @@ def run() -> None:
 
     try:
         app()
-    except ExLLError as error:
-        if "--debug" in sys.argv:
+    except (ExLLError, OSError) as error:
+        if _wanted["debug"]:
             raise
         typer.echo(f"exll: {error}", err=True)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        sys.stderr.close()
-        sys.exit(0)

@@ -3,14 +3,12 @@
 A rule is not a summary of the model but a part of it: "resembles" is the very comparison that inference makes.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from exll.errors import InputError
-from exll.labels import Label
 from exll.learner.exll import ExLL
-from exll.types import RuleLevel
+from exll.types import Label, RuleLevel
 
 NAMES_SHOWN = 3
 
@@ -70,13 +68,18 @@ class Rule:
         }
 
 
-def rules_of(learner: ExLL, labels: Sequence[Label], level: RuleLevel) -> list[Rule]:
+def rules_of(learner: ExLL, level: RuleLevel) -> list[Rule]:
     """All rules of a level: classes in the order of first sight, within a class the largest share first."""
     if level not in ("prototype", "class", "megacloud"):
         raise InputError(f"The 'level' of rules must be 'prototype', 'class' or 'megacloud'. Got {level!r} instead.")
+    with learner.lock:  # all rules of one moment
+        return _rules(learner, level)
+
+
+def _rules(learner: ExLL, level: RuleLevel) -> list[Rule]:
     supports = learner.supports
     rules = []
-    for k, label in enumerate(labels):
+    for k, label in enumerate(learner.labels):
         megacloud = learner.megacloud(k)
         ids = sorted(megacloud.prototypes.tolist(), key=lambda j: (-supports[j], j))
         conditions = [Condition(j, tuple(record.name for record in learner.records(j)), int(supports[j])) for j in ids]

@@ -1,10 +1,12 @@
 """The learner: the paper's numbered steps, one sample after the other, at the speed of matrix products.
 
-It knows unit vectors and class numbers, nothing of labels or images. Classes are numbered in the order of first sight.
+It knows unit vectors and labels, nothing of images. Inside, classes are numbered in the order of first sight.
 """
 
+import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,10 @@ from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.preset import PRESETS
 from exll.learner.prototypes import Members, Prototypes
-from exll.learner.records import Record, new_records
+from exll.learner.records import Record, encode, new_records
 from exll.learner.statistics import GlobalStatistics
 from exll.learner.ties import first_of_largest
-from exll.types import Indices, Matrix, RecordsKind, Tensors, Vector
+from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
 BLOCK_ROWS = 64
 
@@ -47,45 +49,49 @@ class ExLL:
         self._fusion = self._parts.new_fusion()
         self._records = new_records(records, width)
         self._precision = LaggingPrecision(width, self._parts.shrinkage, refresh_growth)
+        self._labels: list[Label] = []
         self._inference: Inference | None = None
         self.lock = threading.RLock()
         self._broken = False
 
-    def learn(self, X: Matrix, classes: Sequence[int], refs: Sequence[str | None] | None = None) -> None:
-        """Learn rows in order. X holds unit vectors; a class never seen is numbered ``class_count``, ``class_count +
-        1``, ..."""
+    def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
+        """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
         start = 0
         while start < len(X):
-            with self.lock, interrupt_deferred():
-                self._check_whole()
+            with self.lock, interrupt_deferred(), self._changing():
                 until_refresh = self._precision.next_refresh - self.sample_count
-                stop = min(start + BLOCK_ROWS, start + until_refresh, len(X))
-                some_refs = [None] * (stop - start) if refs is None else refs[start:stop]
-                self._inference = None
-                self._broken = True
-                self._learn_block(X[start:stop], classes[start:stop], some_refs)
-                self._broken = False
-            start = stop
+                rows = slice(start, min(start + BLOCK_ROWS, start + until_refresh, len(X)))
+                self._learn_block(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
+            start = rows.stop
 
-    def _learn_block(self, X: Matrix, classes: Sequence[int], refs: Sequence[str | None]) -> None:
-        block = Block(X, self._precision.current, self._prototypes, self._megaclouds)
-        for i, (x, k, ref) in enumerate(zip(X, classes, refs, strict=True)):
-            row = i
+    def _learn_block(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None]) -> None:
+        number_of = {label: k for k, label in enumerate(self._labels)}
+        block = self._block(X)
+        for row, (x, label, ref) in enumerate(zip(X, labels, refs, strict=True)):
+            k = number_of.setdefault(label, len(number_of))
             new_class = k == len(self._megaclouds)
             if len(self._megaclouds):
-                self._fusion.learn(
-                    self._voices(block, row), k
-                )  # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
+                # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
+                self._fusion.learn(self._voices(block, row), k)
             self._statistics.learn(x, None if new_class else self._megaclouds.vectors[k])  # Eq. 2 to 4
             self._precision.learn(block.Z[row])
-            if self.sample_count == self._precision.next_refresh:  # only ever at a block's last row
-                self._refresh_precision()  # Eq. 17
-                block, row = Block(X[i : i + 1], self._precision.current, self._prototypes, self._megaclouds), 0
-            if new_class:
-                prototype = self._learn_new_class(block, row)
+            if self.sample_count == self._precision.next_refresh:
+                # Eq. 17; only ever at a block's last row, which goes on as a block of its own
+                self._refresh_precision()
+                prototype = self._place(self._block(x[None, :]), 0, x, label, k)
             else:
-                prototype = self._learn_known_class(block, row, x, k)
+                prototype = self._place(block, row, x, label, k)
             self._records.add(prototype, self.sample_count - 1, ref, x, self._prototypes.vectors[prototype])
+
+    def _block(self, X: Matrix) -> Block:
+        return Block(X, self._precision.current, self._prototypes, self._megaclouds)
+
+    def _place(self, block: Block, row: int, x: Vector, label: Label, k: int) -> int:
+        """Eq. 5 to 14: the prototype that x joins or becomes."""
+        if k == len(self._megaclouds):
+            self._labels.append(label)
+            return self._learn_new_class(block, row)
+        return self._learn_known_class(block, row, x, k)
 
     def _voices(self, block: Block, row: int) -> Voices:
         """Eq. 18 to 21 with the state before this sample."""
@@ -112,7 +118,7 @@ class ExLL:
             self._megaclouds.connect(k, prototype, nearest)
             return prototype
         block.prototypes.move(row, nearest)
-        self._prototypes.widen(nearest)
+        self._prototypes.settle(nearest)
         if second_nearest is not None:  # a lone prototype has no edge (docs/decisions.md, 7)
             self._megaclouds.connect(k, nearest, second_nearest)
         return nearest
@@ -148,27 +154,46 @@ class ExLL:
             if self._inference is None:
                 precision = self._precision.exact(self._statistics)
                 self._inference = Inference.of(
-                    self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
+                    self._labels, self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
                 )
             return self._inference
 
-    def merge_classes(self, kept: int, absorbed: int) -> None:
-        """Make two classes one under the lower number; later classes move up by one. Prototypes keep their ids."""
-        kept, absorbed = min(kept, absorbed), max(kept, absorbed)
-        with self.lock, interrupt_deferred():
-            self._check_whole()
-            self._inference = None
+    def rename_class(self, old: Label, new: Label) -> None:
+        """Give a class another label; where that is a class already, the two become one under the lower number.
+        Prototypes keep their ids."""
+        with self.lock, interrupt_deferred(), self._changing():
+            if new not in self._labels:
+                self._labels[self._labels.index(old)] = new
+                return
+            kept, absorbed = sorted((self._labels.index(old), self._labels.index(new)))
             self._megaclouds.merge(kept, absorbed, self._precision.current)
             class_of = self._prototypes.class_of
             class_of[class_of == absorbed] = kept
             class_of[class_of > absorbed] -= 1
             self._fusion.merge(kept, absorbed)
+            self._labels[kept] = new
+            del self._labels[absorbed]
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Whoever breaks off inside leaves a model that says so."""
+        self._check_whole()
+        self._inference = None
+        self._broken = True
+        yield
+        self._broken = False
 
     def _check_whole(self) -> None:
         if self._broken:
             raise LearningInterruptedError(
                 "learning broke off inside a sample, so this model can no longer be trusted; load the last saved one."
             )
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """In the order of first sight."""
+        with self.lock:
+            return tuple(self._labels)
 
     @property
     def sample_count(self) -> int:
@@ -184,26 +209,30 @@ class ExLL:
 
     @property
     def supports(self) -> Indices:
-        return self._prototypes.counts.copy()
-
-    @property
-    def class_of(self) -> Indices:
-        return self._prototypes.class_of.copy()
+        with self.lock:
+            self._check_whole()
+            return self._prototypes.counts.copy()
 
     def megacloud(self, k: int) -> MegaCloud:
-        return self._megaclouds[k]
+        with self.lock:
+            self._check_whole()
+            return self._megaclouds[k]
 
     def records(self, prototype: int) -> list[Record]:
-        return self._records.of(prototype)
+        with self.lock:
+            self._check_whole()
+            return self._records.of(prototype)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all that the model is; the answers cached for asking come on top and can be dropped at any time."""
-        parts = (self._statistics, self._prototypes, self._megaclouds, self._fusion, self._records, self._precision)
-        return sum(part.nbytes for part in parts)
+        with self.lock:
+            parts = (self._statistics, self._prototypes, self._megaclouds, self._fusion, self._records, self._precision)
+            return sum(part.nbytes for part in parts) + sum(len(encode(str(label))) for label in self._labels)
 
     def state(self) -> Tensors:
-        """Everything, as named arrays; :meth:`from_state` goes on from it as if nothing had happened."""
+        """Everything but the labels, as named arrays; :meth:`from_state` goes on from it as if nothing had happened.
+        The arrays are the learner's own: hold the lock for as long as you read them."""
         with self.lock:
             self._check_whole()
             return {
@@ -216,25 +245,46 @@ class ExLL:
             }
 
     @classmethod
-    def from_state(cls, width: int, preset: str, refresh_growth: float, records: RecordsKind, state: Tensors) -> "ExLL":
-        """Raises KeyError or ValueError where the arrays do not make a whole model."""
+    def from_state(
+        cls,
+        labels: Sequence[Label],
+        width: int,
+        preset: str,
+        refresh_growth: float,
+        records: RecordsKind,
+        state: Tensors,
+    ) -> "ExLL":
+        """Raises KeyError, ValueError or the like where the arrays do not make a whole model."""
+        if state["statistics.total"].shape != (width,):
+            raise ValueError("the total has another width")
+        for name, array in state.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{name} holds numbers that are not finite")
         learner = cls(width, preset, refresh_growth, records)
-        parts = learner._parts
-        learner._statistics = GlobalStatistics.from_state(width, parts.residual, _part("statistics", state))
+        learner._labels = list(labels)
+        learner._statistics = GlobalStatistics.from_state(width, learner._parts.residual, _part("statistics", state))
         learner._prototypes = Prototypes.from_state(width, _part("prototypes", state))
         learner._megaclouds = MegaClouds.from_state(width, _part("megaclouds", state), learner._prototypes.class_of)
-        learner._fusion.restore(_part("fusion", state), learner.class_count)
-        learner._precision.restore(width, _part("precision", state))
+        learner._fusion.restore(_part("fusion", state), learner.class_count, learner.sample_count)
+        learner._precision.restore(width, learner.sample_count, _part("precision", state))
         learner._records = new_records(records, width, _part("records", state))
-        supports = np.bincount(
-            learner._prototypes.class_of, weights=learner._prototypes.counts, minlength=learner.class_count
-        )
-        if not np.array_equal(supports, learner._megaclouds.counts) or supports.sum() != learner.sample_count:
-            raise ValueError("supports do not sum to the class counts")
+        learner._check_consistent()
         return learner
 
+    def _check_consistent(self) -> None:
+        supports = np.bincount(self._prototypes.class_of, weights=self._prototypes.counts, minlength=self.class_count)
+        if not np.array_equal(supports, self._megaclouds.counts) or supports.sum() != self.sample_count:
+            raise ValueError("supports do not sum to the class counts")
+        if len(self._labels) != self.class_count or len(set(self._labels)) != self.class_count:
+            raise ValueError("labels and classes differ in number")
+        if not self._records.prototypes() <= set(range(self.prototype_count)):
+            raise ValueError("a record belongs to no prototype")
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "_inference")}
+        with self.lock:
+            self._check_whole()
+            attributes = {name: value for name, value in self.__dict__.items() if name not in ("lock", "_inference")}
+            return copy.deepcopy(attributes)  # what is being pickled must not change meanwhile
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes, lock=threading.RLock(), _inference=None)

@@ -50,7 +50,7 @@ class Fusion(Protocol):
 
     def state(self) -> Tensors: ...
 
-    def restore(self, state: Tensors, classes: int) -> None: ...
+    def restore(self, state: Tensors, classes: int, samples: int) -> None: ...
 
 
 class PairwiseFusion:
@@ -138,12 +138,14 @@ class PairwiseFusion:
         rows = [(*pair, k, count) for pair, counts in self.counts.items() for k, count in counts.items()]
         return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
 
-    def restore(self, state: Tensors, classes: int) -> None:
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
         self.counts = {}
         for global_label, local_label, k, count in state["counts"].tolist():
             if not all(0 <= label < classes for label in (global_label, local_label, k)) or count < 1:
                 raise ValueError("a fusion count names no class")
             self.counts.setdefault((global_label, local_label), {})[k] = count
+        if sum(sum(counts.values()) for counts in self.counts.values()) != max(0, samples - 1):
+            raise ValueError("the fusion counts do not sum to the samples")
 
 
 _UNDECIDED = -1

@@ -47,11 +47,11 @@ class GrowingArray:
         self._room[index : size - 1] = self._room[index + 1 : size].copy()
         self.filled = self._room[: size - 1]
 
-    def __getstate__(self) -> NDArray[Any]:
-        return self.filled.copy()
+    def __getstate__(self) -> tuple[NDArray[Any]]:
+        return (self.filled.copy(),)
 
-    def __setstate__(self, filled: NDArray[Any]) -> None:
-        self._room = self.filled = filled
+    def __setstate__(self, state: tuple[NDArray[Any]]) -> None:
+        self._room = self.filled = state[0]
 
     @property
     def nbytes(self) -> int:

@@ -4,7 +4,9 @@ An :class:`Inference` is a frozen picture of a learner: it shares nothing that l
 threads may ask it while learning goes on.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import softmax
@@ -15,7 +17,7 @@ from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
 from exll.learner.ties import first_of_largest_rows
-from exll.types import Indices, InferenceName, Matrix, Vector
+from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Inference:
     one product.
     """
 
+    labels: tuple[Label, ...]  # in the order of first sight
     weights: Matrix  # (prototypes + classes, d)
     biases: Vector
     prototype_ids: Indices  # (prototypes,) whose row each of the first is
@@ -35,13 +38,20 @@ class Inference:
 
     @classmethod
     def of(
-        cls, prototypes: Prototypes, megaclouds: MegaClouds, fusion: Fusion, head: Head, precision: Precision
+        cls,
+        labels: Sequence[Label],
+        prototypes: Prototypes,
+        megaclouds: MegaClouds,
+        fusion: Fusion,
+        head: Head,
+        precision: Precision,
     ) -> "Inference":
         order = np.argsort(prototypes.class_of, kind="stable")
         means = np.concatenate([prototypes.vectors[order], megaclouds.vectors])
         products = precision.apply(means)
         weights, biases = head.linear(products, np.einsum("ij,ij->i", means, products))
         return cls(
+            labels=tuple(labels),
             weights=weights,
             biases=biases,
             prototype_ids=order,
@@ -49,12 +59,13 @@ class Inference:
             fusion=fusion.frozen(),
         )
 
-    @property
-    def classes(self) -> int:
-        return len(self.first_prototype)
+    @cached_property
+    def sorted_classes(self) -> Indices:
+        """The numbers of the classes in the order of their labels."""
+        return np.array(sorted(range(len(self.labels)), key=self.labels.__getitem__), np.int64)
 
-    def labels(self, X: Matrix, inference: InferenceName) -> Indices:
-        """The label of every row, as an index of first sight. Memory grows with the rows: ask some hundreds at a
+    def winners(self, X: Matrix, inference: InferenceName) -> Indices:
+        """The class of every row, by its number. Memory grows with the rows: ask some hundreds at a
         time."""
         if inference == "fused":
             return self.fusion.labels(*self._both_scores(X))
@@ -69,6 +80,19 @@ class Inference:
             labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
         _raise_winner(posteriors, labels)
         return labels, posteriors
+
+    def runners_up(self, X: Matrix, labels: Indices, posteriors: Matrix, inference: InferenceName) -> Indices:
+        """The next-best label of every row. Where the fusion table knows one class only, it is the next-best by the
+        sum of the two posteriors (docs/decisions.md, 11). Needs two classes."""
+        rows = np.arange(len(X))
+        others = posteriors.copy()
+        others[rows, labels] = -1.0
+        undecided = others.max(axis=1) <= 0.0
+        if inference == "fused" and undecided.any():
+            both = self._both_scores(X[undecided])
+            others[undecided] = softmax(both[0], axis=1) + softmax(both[1], axis=1)
+            others[rows, labels] = -1.0
+        return first_of_largest_rows(others)
 
     def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
         """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""

@@ -68,8 +68,10 @@ class LaggingPrecision:
             **self.current.state(),
         }
 
-    def restore(self, width: int, state: Tensors) -> None:
+    def restore(self, width: int, count: int, state: Tensors) -> None:
         self.refreshed_at = int(state["refreshed_at"])
+        if not 0 < self.refreshed_at <= count < self.next_refresh:
+            raise ValueError("the precision was refreshed at an impossible moment")
         self._total_product = np.array(state["total_product"], np.float64)
         if self._total_product.shape != (width,):
             raise ValueError("the precision's product has another width")

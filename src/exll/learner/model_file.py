@@ -5,10 +5,11 @@ tensor's name, dtype, shape and bytes. So a file is either what was saved, or re
 """
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,32 +34,35 @@ class ModelFile:
 
 def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Tensors) -> None:
     """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
-    target = Path(path).resolve()
+    target = _resolved(path)
     if target.is_dir():
         raise ModelFileError(f"{path} is a folder; name a file for the model, such as {Path(path) / 'model.exll'}.")
     if not target.parent.is_dir():
         raise ModelFileError(f"the folder {target.parent} does not exist; make it first.")
     facts = {"format": FORMAT, **facts}
+    tensors = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     # One entry: safetensors writes several in any order, and the same model should give the same bytes.
     metadata = {"exll": json.dumps({**facts, "sha256": _digest(facts, tensors)}, sort_keys=True)}
-    _remove_stale(target)
-    handle, name = tempfile.mkstemp(prefix=_temporary_prefix(target), suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
+    temporary = target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(4)}.tmp")
     try:
-        os.close(handle)
+        _remove_stale(target)
+        mode = _mode_for(target, temporary)
         save_file(tensors, temporary, metadata)
-        temporary.chmod(_mode_for(target))
+        temporary.chmod(mode)  # safetensors makes a file of its own, for the owner's eyes only
         _flush(temporary)
         temporary.replace(target)
+        _flush(target.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _flush(target.parent)
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """The facts and tensors of a model file, proven to be what was saved."""
-    source = Path(path)
+    source = _resolved(path)
     if not source.exists():
         raise ModelFileNotFoundError(f"there is no model file at {path}.")
     if source.is_dir():
@@ -75,7 +79,16 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
+    except (
+        SafetensorError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        ArithmeticError,
+        MemoryError,
+        RecursionError,
+    ) as error:
         raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
     if facts.pop("sha256", None) != _digest(facts, tensors):
         raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
@@ -98,8 +111,8 @@ def _digest(facts: dict[str, Any], tensors: Tensors) -> str:
     text = json.dumps(facts, sort_keys=True)
     digest.update(f"{len(text.encode())}:{text}".encode())
     for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
-        digest.update(f"{name} {tensor.dtype.str} {tensors[name].shape} ".encode())
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype.str} {tensor.shape} ".encode())
         digest.update(tensor.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
@@ -110,18 +123,27 @@ def _temporary_prefix(target: Path) -> str:
 
 def _remove_stale(target: Path) -> None:
     """A save that was killed leaves its temporary file behind; clear those away once they are surely nobody's."""
-    for leftover in target.parent.glob(f"{_temporary_prefix(target)}*.tmp"):
+    for leftover in target.parent.glob(f"{glob.escape(_temporary_prefix(target))}*.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
                 leftover.unlink()
 
 
-def _mode_for(target: Path) -> int:
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _mode_for(target: Path, trial: Path) -> int:
+    """The mode of the file that is replaced, or the one that new files get here."""
+    if not target.exists():
+        os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        target = trial
+    return target.stat().st_mode & 0o777
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    try:
+        resolved = Path(path).resolve()
+        resolved.exists()  # a name too long, or with a NUL in it, shows here
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"{path!r} is no possible file name: {error}.") from error
+    return resolved
 
 
 def _flush(path: Path) -> None:

@@ -52,8 +52,8 @@ class Prototypes(RunningMeans):
         self._radii.append(START_RADIUS)
         self._squared_norms.append(1.0)
 
-    def widen(self, index: int) -> None:
-        r"""The radius of Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$, after the centre moved."""
+    def settle(self, index: int) -> None:
+        r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""
         centre = self.vectors[index]
         squared_norm = float(centre @ centre)
         self.squared_norms[index] = squared_norm

@@ -1,7 +1,7 @@
 """What a model remembers of the samples themselves: names, and vectors where asked for. Never images.
 
 Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of every sample; ``"vectors"``, a float16
-vector too; an integer N, the N samples nearest each centre, with vectors, which bounds memory for good.
+vector too; an integer N, the N samples nearest each centre, with vectors, which bounds what a prototype can hold.
 """
 
 from dataclasses import dataclass
@@ -35,6 +35,10 @@ class Records(Protocol):
         """The records of a prototype, oldest first."""
         ...
 
+    def prototypes(self) -> set[int]:
+        """The ids that any record names."""
+        ...
+
     def __len__(self) -> int: ...
 
     @property
@@ -49,6 +53,9 @@ class NoRecords:
 
     def of(self, prototype: int) -> list[Record]:
         return []
+
+    def prototypes(self) -> set[int]:
+        return set()
 
     def __len__(self) -> int:
         return 0
@@ -75,7 +82,7 @@ class AllRecords:
         self._prototypes.append(prototype)
         self._positions.append(position)
         self._refs.append(ref or "")
-        self._ref_bytes += len(_encode(ref or ""))
+        self._ref_bytes += len(encode(ref or ""))
         if self._vectors is not None:
             self._vectors.append(x)
 
@@ -88,6 +95,9 @@ class AllRecords:
             )
             for i in np.flatnonzero(self._prototypes.filled == prototype)
         ]
+
+    def prototypes(self) -> set[int]:
+        return set(self._prototypes.filled.tolist())
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -142,12 +152,15 @@ class NearestRecords:
     def of(self, prototype: int) -> list[Record]:
         return list(self._kept.get(prototype, []))
 
+    def prototypes(self) -> set[int]:
+        return set(self._kept)
+
     def __len__(self) -> int:
         return sum(len(kept) for kept in self._kept.values())
 
     @property
     def nbytes(self) -> int:
-        refs = sum(len(_encode(record.ref or "")) for kept in self._kept.values() for record in kept)
+        refs = sum(len(encode(record.ref or "")) for kept in self._kept.values() for record in kept)
         return refs + (3 * 8 + 2 * self._width) * len(self)
 
     def state(self) -> Tensors:
@@ -190,7 +203,7 @@ def new_records(kind: RecordsKind, width: int, state: Tensors | None = None) -> 
 
 def strings_to_tensors(name: str, strings: list[str]) -> Tensors:
     """Strings as UTF-8 bytes with offsets: any number of them fits, where a file's header would not."""
-    encoded = [_encode(string) for string in strings]
+    encoded = [encode(string) for string in strings]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
     return {f"{name}.utf8": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
@@ -203,6 +216,6 @@ def strings_from_tensors(name: str, state: dict[str, NDArray[Any]]) -> list[str]
     return [content[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(offsets)]
 
 
-def _encode(string: str) -> bytes:
+def encode(string: str) -> bytes:
     # File names that are no UTF-8 reach Python as lone surrogates; they are refs like any other.
     return string.encode("utf-8", "surrogatepass")

@@ -65,9 +65,9 @@ class Scatter:
 
     def fold(self) -> None:
         """Move the pending rows into the matrix. Only learning does this; asking uses a copy."""
-        if self.matrix is not None and self._pending_count:
-            add_outer_products(self.matrix, self.pending)
-            self._pending_count = 0
+        assert self.matrix is not None
+        add_outer_products(self.matrix, self.pending)
+        self._pending_count = 0
 
     @property
     def nbytes(self) -> int:
@@ -83,11 +83,8 @@ class Scatter:
         scatter = cls(width)
         if "rows" in state:
             scatter.rows = GrowingArray((width,), np.float64, state["rows"])
-            if len(scatter.rows) >= scatter.most_rows:
-                raise ValueError("too many scatter rows")
             return scatter
         scatter.matrix = unpack_triangle(state["triangle"], width)
-        scatter.rows = GrowingArray((width,), np.float64)
         scatter._pending = np.empty((FOLD_ROWS, width))
         scatter._pending_count = len(state["pending"])
         scatter._pending[: scatter._pending_count] = state["pending"]
@@ -132,9 +129,14 @@ class GlobalStatistics:
         statistics = cls(width, residual)
         statistics.count = int(state["count"])
         statistics.total = np.array(state["total"], np.float64)
-        if statistics.total.shape != (width,):
-            raise ValueError("the total has another width")
-        statistics.scatter = Scatter.from_state(width, state)
+        statistics.scatter = scatter = Scatter.from_state(width, state)
+        if scatter.matrix is None:
+            whole = len(scatter.rows) == statistics.count < scatter.most_rows
+        else:
+            folded = statistics.count - scatter.most_rows
+            whole = folded >= 0 and len(scatter.pending) == folded % FOLD_ROWS
+        if not whole:
+            raise ValueError("the scatter does not hold all samples")
         return statistics
 
 

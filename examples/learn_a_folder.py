@@ -1,0 +1,21 @@
+"""Teach a folder of photos (one sub-folder a class), then ask about one photo.
+
+python examples/learn_a_folder.py PHOTOS QUESTION.jpg
+"""
+
+import sys
+from pathlib import Path
+
+from exll import ImageLearner
+
+photos, question = Path(sys.argv[1]), Path(sys.argv[2])
+
+eye = ImageLearner(backbone="nano", preset="paper")
+for photo in sorted(photos.glob("*/*.*")):
+    eye.learn(photo, photo.parent.name)
+
+answer = eye.predict(question)
+print(f"{question.name} is taken for {answer.label!r} ({answer.probability:.0%}), else {answer.runner_up!r}")
+for rule in eye.rules("megacloud"):
+    print(rule)
+eye.save("photos.exll")

@@ -1,0 +1,16 @@
+"""The learner as a step of a scikit-learn pipeline, judged by cross-validation.
+
+python examples/sklearn_pipeline.py
+"""
+
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from exll import ExLLClassifier
+
+X, y = load_digits(return_X_y=True)
+pipeline = make_pipeline(PCA(40), ExLLClassifier(preset="paper", records="none"))
+scores = cross_val_score(pipeline, X, y, cv=5)
+print(f"{scores.mean():.1%} right, in five parts: {', '.join(f'{score:.1%}' for score in scores)}")

@@ -1,0 +1,35 @@
+"""Teach and ask with a webcam: press a digit key to teach that class, any other key to see the answer, q to stop.
+
+pip install opencv-python
+python examples/webcam.py [CAMERA OR VIDEO FILE]
+"""
+
+import sys
+
+import cv2
+
+from exll import ImageLearner
+
+source = sys.argv[1] if len(sys.argv) > 1 else "0"
+camera = cv2.VideoCapture(int(source) if source.isdigit() else source)
+eye = ImageLearner(backbone="nano", preset="paper")
+taught = 0
+while True:
+    there, frame = camera.read()
+    if not there:
+        break
+    image = frame[:, :, ::-1].copy()  # OpenCV gives blue first
+    words = "press 1 to 9 to teach"
+    if taught:
+        answer = eye.predict(image, inference="local")
+        words = f"{answer.label} {answer.probability:.0%}"
+    cv2.putText(frame, words, (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
+    cv2.imshow("exll", frame)
+    key = chr(cv2.waitKey(1) & 0xFF)
+    if key == "q":
+        break
+    if key.isdigit():
+        eye.learn(image, f"class {key}", ref=f"frame {taught}")
+        taught += 1
+        print(f"taught {taught}: class {key}")
+camera.release()

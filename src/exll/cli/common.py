@@ -1,0 +1,88 @@
+"""What several commands share: arguments, progress, and how a model is opened."""
+
+import enum
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from exll.features.cache import FeatureCache
+    from exll.teaching import Model
+
+SKIPPED_SHOWN = 10
+
+
+class InferenceChoice(enum.StrEnum):
+    fused = "fused"
+    local = "local"
+    global_ = "global"
+
+
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.exll).", show_default=False)]
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A folder with one sub-folder a class, a CSV (path,label), a video (with --label), or .npz features.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+InferenceOption = Annotated[
+    InferenceChoice, typer.Option(help="Which voice answers: prototypes (local), classes (global), or both (fused).")
+]
+BackboneOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
+]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of the network [default: cores - 1].")]
+CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
+LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
+EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of a video.")]
+
+
+def open_model(path: Path, backbone: str | None, threads: int | None = None) -> "Model":
+    from exll.loading import load
+
+    model: Model = load(path, backbone=backbone, threads=threads)
+    return model
+
+
+def feature_cache(wanted: bool) -> "FeatureCache | None":
+    from exll.features.cache import FeatureCache
+
+    return FeatureCache() if wanted else None
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
+    """A bar on stderr with rate and time left, so that stdout stays clean."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f}/s")
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+        yield progress
+
+
+def show_skipped(count: int, named: list[list[str]]) -> None:
+    """Name the files that could not be read, on stderr."""
+    if not count:
+        return
+    typer.echo(f"skipped {count:,} unreadable file{'s' if count > 1 else ''}:", err=True)
+    for _, reason in named[:SKIPPED_SHOWN]:
+        typer.echo(f"  {reason}", err=True)
+    if count > SKIPPED_SHOWN:
+        typer.echo(f"  and {count - SKIPPED_SHOWN:,} more", err=True)

@@ -1,0 +1,115 @@
+"""``exll predict``: what new images are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from exll.cli.common import (
+    BackboneOption,
+    CacheOption,
+    InferenceChoice,
+    InferenceOption,
+    JsonOption,
+    ModelArgument,
+    ThreadsOption,
+    feature_cache,
+    open_model,
+    progress_bar,
+)
+
+if TYPE_CHECKING:
+    from exll.vision import ImageLearner
+
+
+def predict(
+    model: ModelArgument,
+    images: Annotated[
+        list[Path], typer.Argument(metavar="IMAGES...", help="Image files, or folders of them.", show_default=False)
+    ],
+    inference: InferenceOption = InferenceChoice.fused,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print as CSV: path,label,probability,runner_up,known,error.")
+    ] = False,
+    json: JsonOption = False,
+    backbone: BackboneOption = None,
+    threads: ThreadsOption = None,
+    cache: CacheOption = True,
+) -> None:
+    """Say what images are: label, probability and runner-up. Exits with 1 if any could not be read."""
+    from exll.errors import StreamError
+    from exll.vision import ImageLearner
+
+    learner = open_model(model, backbone, threads)
+    if not isinstance(learner, ImageLearner):
+        raise StreamError(f"{model} was taught with vectors, not images; ask it in Python, or with exll evaluate.")
+    answers = _answers(learner, _files(images), inference.value, cache, quiet=json)
+    if json:
+        _print_json(answers)
+    elif csv:
+        _print_csv(answers)
+    else:
+        for answer in answers:
+            typer.echo(_sentence(answer), err="error" in answer)
+    if any("error" in answer for answer in answers):
+        raise typer.Exit(1)
+
+
+def _files(images: list[Path]) -> list[Path]:
+    from exll.streams.folder import is_image_name
+
+    files = []
+    for path in images:
+        inside = (
+            sorted(p for p in path.rglob("*") if is_image_name(p.name) and not p.is_dir()) if path.is_dir() else [path]
+        )
+        files += inside
+    return files
+
+
+def _answers(
+    learner: "ImageLearner", files: list[Path], inference: Any, cache: bool, quiet: bool
+) -> list[dict[str, Any]]:
+    from exll.features.extract import extract
+
+    answers: list[dict[str, Any]] = []
+    with progress_bar(quiet) as progress:
+        task = progress.add_task("looking", total=len(files))
+        for path, extracted in zip(files, extract(files, learner.backbone, feature_cache(cache)), strict=True):
+            if extracted.vector is None:
+                answers.append({"path": str(path), "error": str(extracted.error)})
+            else:
+                prediction = learner.predict_vectors(extracted.vector[None], inference)[0]
+                answers.append(
+                    {
+                        "path": str(path),
+                        "label": prediction.label,
+                        "probability": prediction.probability,
+                        "runner_up": prediction.runner_up,
+                        "known": prediction.known,
+                    }
+                )
+            progress.advance(task)
+    return answers
+
+
+def _sentence(answer: dict[str, Any]) -> str:
+    if "error" in answer:
+        return str(answer["error"])
+    runner_up = "" if answer["runner_up"] is None else f", else {answer['runner_up']}"
+    return f"{answer['path']}: {answer['label']} ({answer['probability']:.1%}{runner_up})"
+
+
+def _print_json(answers: list[dict[str, Any]]) -> None:
+    from json import dumps
+
+    typer.echo(dumps(answers, indent=2, ensure_ascii=False))
+
+
+def _print_csv(answers: list[dict[str, Any]]) -> None:
+    import csv
+    import sys
+
+    writer = csv.DictWriter(sys.stdout, ["path", "label", "probability", "runner_up", "known", "error"])
+    writer.writeheader()
+    writer.writerows(answers)

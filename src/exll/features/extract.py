@@ -1,0 +1,105 @@
+"""From files to vectors, in order: threads read, look into the cache and decode while the network runs."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import ImageError
+from exll.features.backbone import BATCH, Backbone
+from exll.features.cache import FeatureCache
+from exll.features.image import open_regular_file, printable
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The vector of one file, or why there is none."""
+
+    vector: NDArray[np.float32] | None
+    error: ImageError | None = None
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A file after its thread: a vector from the cache, an input for the network, or an error."""
+
+    key: bytes | None = None
+    vector: NDArray[np.float32] | None = None
+    network_input: NDArray[Any] | None = None
+    error: ImageError | None = None
+
+
+def extract(
+    paths: Iterable[Path], backbone: Backbone, cache: FeatureCache | None = None, workers: int | None = None
+) -> Iterator[Extracted]:
+    """The vectors of image files, in order. A bad file gives an error in its place and stops nothing."""
+    workers = workers or max(1, (os.cpu_count() or 2) - 1)
+    source = iter(paths)
+    pending: deque[Future[list[_Prepared]]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="exll-read") as pool:
+        try:
+            while True:
+                while len(pending) < workers + 2 and (some := list(islice(source, BATCH))):
+                    pending.append(pool.submit(_prepare, some, backbone, cache))
+                if not pending:
+                    return
+                yield from _through_network(pending.popleft().result(), backbone, cache)
+        finally:  # also when the reader of this iterator stops early
+            for future in pending:
+                future.cancel()
+
+
+def _prepare(paths: list[Path], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
+    contents = [_read(path) for path in paths]
+    keys = [FeatureCache.key(backbone.identity, c) if isinstance(c, bytes) else None for c in contents]
+    known = {} if cache is None else cache.get([key for key in keys if key is not None])
+    prepared = []
+    for path, content, key in zip(paths, contents, keys, strict=True):
+        if isinstance(content, ImageError):
+            prepared.append(_Prepared(error=content))
+        elif key in known:
+            prepared.append(_Prepared(key=key, vector=known[key]))
+        else:
+            prepared.append(_decode(path, content, key, backbone))
+    return prepared
+
+
+def _read(path: Path) -> bytes | ImageError:
+    try:
+        with open_regular_file(path) as file:
+            return file.read()
+    except ImageError as error:
+        return error
+    except (OSError, MemoryError) as error:  # a failing disk, a file larger than memory
+        return ImageError(f"{printable(path)}: the file cannot be read ({error}).")
+
+
+def _decode(path: Path, content: bytes, key: bytes | None, backbone: Backbone) -> _Prepared:
+    try:
+        return _Prepared(key=key, network_input=backbone.prepare(content))
+    except ImageError as error:
+        return _Prepared(error=ImageError(f"{printable(path)}: {error}"))
+
+
+def _through_network(prepared: list[_Prepared], backbone: Backbone, cache: FeatureCache | None) -> Iterator[Extracted]:
+    inputs = [item.network_input for item in prepared if item.network_input is not None]
+    computed = iter(backbone.run(inputs)) if inputs else iter(())
+    fresh, results = [], []
+    for item in prepared:
+        if item.network_input is None:
+            results.append(Extracted(item.vector, item.error))
+            continue
+        vector = next(computed)
+        results.append(Extracted(vector))
+        if item.key is not None:
+            fresh.append((item.key, vector))
+    if cache is not None and fresh:
+        cache.put(fresh)
+    yield from results

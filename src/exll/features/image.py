@@ -1,0 +1,335 @@
+"""Images from the world: an upright RGB picture, or one sentence that says why not."""
+
+import io
+import os
+import stat
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from PIL.BmpImagePlugin import BmpImageFile
+from PIL.GifImagePlugin import GifImageFile
+from PIL.ImageFile import ImageFile
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
+from PIL.TiffImagePlugin import TiffImageFile
+from PIL.WebPImagePlugin import WebPImageFile
+
+from exll.errors import ImageError, InputError
+
+ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
+MOST_PIXELS = 100_000_000
+
+# A JPEG is decoded at a fraction of its size only while this many times the needed side remains.
+DRAFT_MARGIN = 2
+LONGEST_NAME, LONGEST_REASON = 120, 80
+ORIENTATION_TAG = 0x0112
+
+FILTERS = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "lanczos": Image.Resampling.LANCZOS,
+}
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class _Jpeg(JpegImageFile):
+    def _read_dpi_from_exif(self) -> None:
+        """Left out: nobody asks for the resolution, and a broken EXIF block would warn here."""
+
+
+# Called directly, not through Image.open: that one warns at a global limit, and neither the limit nor the filter for
+# warnings can be set for one thread alone. So the size in the header is held against our own limit, and no state is
+# touched. TIFF and GIF ask PIL's limit once more by themselves; that warning, if it is an error, becomes an ImageError.
+FORMATS: dict[str, Callable[[BinaryIO], ImageFile]] = {
+    "JPEG": _Jpeg,
+    "PNG": PngImageFile,
+    "WebP": WebPImageFile,
+    "GIF": GifImageFile,
+    "TIFF": TiffImageFile,
+    "BMP": BmpImageFile,
+}
+
+
+def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels: int = MOST_PIXELS) -> Image.Image:
+    """An upright RGB picture of its own, or an ImageError in one sentence, which begins with the path if there is one.
+
+    A source is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image. The content decides on
+    the format, not the name. What is transparent becomes white. ``at_least`` is the shortest side that will be needed:
+    it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and changes nothing else.
+
+    >>> read_image(np.zeros((2, 3), np.uint8)).size
+    (3, 2)
+    >>> read_image("nowhere.jpg")
+    Traceback (most recent call last):
+    exll.errors.ImageError: nowhere.jpg: there is no such file.
+    """
+    if isinstance(source, Image.Image):
+        with _plain_errors("", source.format or "PIL"):
+            _check_size(source.size, "", most_pixels)
+            return _upright_rgb(source, "")
+    if isinstance(source, np.ndarray):
+        return _from_array(source, most_pixels)
+    if isinstance(source, bytes):
+        return _decoded(io.BytesIO(source), "", at_least, most_pixels)
+    if isinstance(source, str | os.PathLike):
+        where = f"{printable(source)}: "
+        with open_regular_file(source) as file, _plain_errors(where, "file"):
+            return _decoded(file, where, at_least, most_pixels)
+    raise ImageError(f"an image must be a path, bytes, an array or a PIL image; got {type(source).__name__}.")
+
+
+def resize(
+    image: Image.Image,
+    how: Literal["short-side-crop", "squash"],
+    size: int,
+    resize_to: int,
+    interpolation: Literal["bilinear", "bicubic", "lanczos", "nearest"],
+) -> NDArray[np.uint8]:
+    """A picture as (size, size, 3): squashed, or its short side brought to ``resize_to`` and the middle cut out."""
+    if image.mode != "RGB":
+        image = image.convert("RGB")
+    box = None
+    if how == "short-side-crop":
+        if not 0 < size <= resize_to:
+            raise InputError(f"size must lie between 1 and resize_to, {resize_to}, to be cut out of it; got {size}.")
+        box = _middle(image.size, resize_to, size)
+    elif how != "squash":
+        raise InputError(f"images are resized by 'short-side-crop' or 'squash'; got {how!r}.")
+    return np.array(image.resize((size, size), FILTERS[interpolation], box), np.uint8)
+
+
+def open_regular_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file opened for reading, or one sentence. Only regular files are opened: a pipe would wait forever."""
+    file, shown = Path(os.fsdecode(path)), printable(path)
+    try:
+        kind = file.stat().st_mode
+        if stat.S_ISREG(kind):
+            return file.open("rb")
+    except FileNotFoundError as error:
+        if file.is_symlink():
+            raise ImageError(f"{shown}: the link leads nowhere.") from error
+        raise ImageError(f"{shown}: there is no such file.") from error
+    except (OSError, ValueError) as error:
+        raise ImageError(f"{shown}: the file cannot be opened ({_reason(error)}).") from error
+    if stat.S_ISDIR(kind):
+        raise ImageError(f"{shown}: this is a folder, not an image.")
+    raise ImageError(f"{shown}: this is a pipe or a device, not a file.")
+
+
+def printable(text: str | os.PathLike[str], longest: int = LONGEST_NAME) -> str:
+    r"""A path or a message fit for one line: odd characters escaped, the middle of a long one left out.
+
+    >>> printable("two\nlines.jpg")
+    'two\\nlines.jpg'
+    """
+    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in os.fsdecode(text))
+    if len(plain) <= longest:
+        return plain
+    half = (longest - 3) // 2
+    return f"{plain[:half]}...{plain[-half:]}"
+
+
+def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int) -> Image.Image:
+    head = file.read(32)
+    if not head:
+        raise ImageError(f"{where}the image is empty (0 bytes).")
+    name = _format(head)
+    if name is None:
+        raise ImageError(f"{where}the image is none of {', '.join(FORMATS)}; it begins with {head[:12]!r}.")
+    file.seek(0)
+    with _plain_errors(where, name):
+        if name == "WebP":
+            _check_size(_webp_canvas(head), where, most_pixels)
+        with FORMATS[name](file) as picture:
+            _check_size(picture.size, where, most_pixels)
+            if at_least is not None:
+                side = DRAFT_MARGIN * max(1, at_least)
+                picture.draft(None, (side, side))  # only a JPEG heeds this
+            return _upright_rgb(picture, where)
+
+
+def _format(head: bytes) -> str | None:
+    if head.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "PNG"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "WebP"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "GIF"
+    if head.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
+        return "TIFF"
+    return "BMP" if head.startswith(b"BM") else None
+
+
+def _webp_canvas(head: bytes) -> tuple[int, int]:
+    """Width and height from the header, since PIL's decoder takes the memory for them as soon as it is made."""
+    kind, after = head[12:16], head[20:30]
+    if kind == b"VP8X":
+        return int.from_bytes(after[4:7], "little") + 1, int.from_bytes(after[7:10], "little") + 1
+    if kind == b"VP8L":
+        bits = int.from_bytes(after[1:5], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    width, height = struct.unpack_from("<HH", after, 6)
+    return width & 0x3FFF, height & 0x3FFF
+
+
+@contextmanager
+def _plain_errors(where: str, name: str) -> Iterator[None]:
+    """PIL fails in many ways on damaged data (OSError, SyntaxError, KeyError ...): all become one sentence."""
+    try:
+        yield
+    except ImageError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError(f"{where}the image has more pixels than PIL is set to read.") from error
+    except MemoryError as error:
+        raise ImageError(f"{where}the image needs more memory than there is.") from error
+    except Exception as error:
+        raise ImageError(
+            f"{where}the image cannot be read; it may be cut short or damaged ({name}: {_reason(error)})."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return printable(" ".join(text.split()).rstrip(".") or type(error).__name__, LONGEST_REASON)
+
+
+def _check_size(size: tuple[int, int], where: str, most_pixels: int) -> None:
+    width, height = size
+    if width < 1 or height < 1:
+        raise ImageError(f"{where}the image has no pixels ({width} x {height}).")
+    if width * height > most_pixels:
+        raise ImageError(f"{where}the image has {width} x {height} pixels; at most {most_pixels:,} are read.")
+
+
+def _upright_rgb(picture: Image.Image, where: str) -> Image.Image:
+    picture.load()
+    # The orientation is asked for after loading: in a PNG it may follow the pixels.
+    turn = TURNS.get(_orientation(picture.info))
+    upright = _rgb(picture, where)
+    if turn is not None:
+        upright = upright.transpose(turn)
+    upright.info = {}  # an orientation left here would be applied a second time by whoever asks next
+    return upright
+
+
+def _orientation(info: Mapping[Any, Any]) -> int:
+    """The EXIF orientation, 1 where there is none. PIL's own reader warns about every other fault in the block."""
+    try:
+        exif = info.get("exif") or bytes.fromhex("".join(info.get("Raw profile type exif", "").split("\n")[3:]))
+        while exif.startswith(b"Exif\0\0"):
+            exif = exif[6:]
+        order = {b"II": "<", b"MM": ">"}[exif[:2]]
+        (start,) = struct.unpack_from(order + "I", exif, 4)
+        (count,) = struct.unpack_from(order + "H", exif, start)
+        for place in range(start + 2, start + 2 + 12 * count, 12):
+            tag, kind = struct.unpack_from(order + "HH", exif, place)
+            if tag == ORIENTATION_TAG:
+                number: int = struct.unpack_from(order + {1: "B", 3: "H", 4: "I"}[kind], exif, place + 8)[0]
+                return number
+    except (struct.error, KeyError, ValueError, TypeError, AttributeError):
+        pass
+    return 1
+
+
+def _rgb(picture: Image.Image, where: str) -> Image.Image:
+    if picture.mode in ("I", "F") or picture.mode.startswith("I;16"):
+        return Image.fromarray(_deep_grey(np.asarray(picture), where)).convert("RGB")
+    if picture.has_transparency_data:
+        return _over_white(picture)
+    return picture.convert("RGB")
+
+
+def _over_white(picture: Image.Image) -> Image.Image:
+    straight = picture.convert("LA") if picture.mode == "La" else picture
+    colours = straight.convert("RGBA")
+    canvas = Image.new("RGB", picture.size, "white")
+    canvas.paste(colours, mask=colours)
+    return canvas
+
+
+def _deep_grey(values: NDArray[Any], where: str) -> NDArray[np.uint8]:
+    """Grey of 16 bits or more, or of floats, as 8 bits."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ImageError(f"{where}the image must hold finite numbers; it holds NaN or inf.")
+    lowest, highest = values.min(), values.max()
+    largest = 255 if values.dtype.kind == "f" else 65535
+    if lowest < 0 or highest > largest:
+        raise ImageError(
+            f"{where}the image must hold numbers from 0 to {largest}; they go from {lowest:.6g} to {highest:.6g}."
+        )
+    if values.dtype.kind == "f":
+        return _from_unit(values) if highest <= 1 else np.rint(values).astype(np.uint8)
+    return _from_16_bits(values)
+
+
+def _from_16_bits(values: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.rint(values.astype(np.float32) / 257).astype(np.uint8)  # 65535 = 257 * 255
+
+
+def _from_unit(values: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.rint(values.astype(np.float32) * 255).astype(np.uint8)
+
+
+def _from_array(array: NDArray[Any], most_pixels: int) -> Image.Image:
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
+        hint = " Is the channel axis first?" if array.ndim == 3 and array.shape[0] in (1, 3, 4) else ""
+        raise ImageError(
+            f"the image must be (height, width) or (height, width, 1, 3 or 4 channels); got {array.shape}.{hint}"
+        )
+    _check_size((array.shape[1], array.shape[0]), "", most_pixels)
+    pixels = _as_uint8(np.asarray(array))
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    return _rgb(Image.fromarray(pixels), "")
+
+
+def _as_uint8(array: NDArray[Any]) -> NDArray[np.uint8]:
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype == np.bool_:
+        return array.astype(np.uint8) * np.uint8(255)
+    if array.dtype.kind == "u" and array.dtype.itemsize == 2:
+        return _from_16_bits(array)
+    if array.dtype.kind == "f":
+        lowest, highest = array.min(), array.max()
+        if not (lowest >= 0 and highest <= 1):
+            raise ImageError(
+                f"the image is of {array.dtype} and must hold numbers from 0 to 1; they go from {lowest:.6g} to "
+                f"{highest:.6g}. Divide them by 255, or use uint8?"
+            )
+        return _from_unit(array)
+    raise ImageError(f"the image must be of uint8, uint16, bool, or floats from 0 to 1; got {array.dtype}.")
+
+
+def _middle(size: tuple[int, int], resize_to: int, crop: int) -> tuple[float, float, float, float]:
+    """The part of a picture that would lie in the middle crop after its short side became ``resize_to``.
+
+    Resizing this part alone gives the same pixels (PIL's filters look past its edges), and a picture of 1 x 100000 is
+    never blown up to full width.
+    """
+    short = min(size)
+    box = []
+    for side in size:
+        resized = resize_to * side // short
+        start = (resized - crop) // 2
+        box.append((start * side / resized, (start + crop) * side / resized))
+    (left, right), (top, bottom) = box
+    return left, top, right, bottom

@@ -1,0 +1,113 @@
+"""How an image becomes a network's input: read from the network's own file, never guessed."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import BackboneError
+from exll.features.image import ImageSource, read_image, resize
+
+Resize = Literal["short-side-crop", "squash"]
+Interpolation = Literal["bilinear", "bicubic", "lanczos", "nearest"]
+Layout = Literal["NHWC", "NCHW"]
+Dtype = Literal["uint8", "float32"]
+
+OPTIONS = (
+    'size, resize ("short-side-crop" or "squash"), resize_to, interpolation ("bilinear", "bicubic", "lanczos" or '
+    '"nearest"), layout ("NHWC" or "NCHW"), dtype ("uint8" or "float32"), scale, mean, std, outputs'
+)
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """The entry ``exll`` of an ONNX file's metadata, or NAME.json beside it (docs/backbones.md).
+
+    A float input is (pixel * scale - mean) / std, per channel, with pixels from 0 to 255 in the order RGB.
+    """
+
+    size: int
+    resize: Resize
+    resize_to: int
+    interpolation: Interpolation
+    layout: Layout
+    dtype: Dtype
+    scale: float
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    features_output: str
+    map_output: str | None
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> "Preprocessing":
+        try:
+            facts = json.loads(text)
+            outputs = facts["outputs"]
+            preprocessing = cls(
+                size=int(facts["size"]),
+                resize=_one_of(Resize, facts, "resize"),
+                resize_to=int(facts.get("resize_to", facts["size"])),
+                interpolation=_one_of(Interpolation, facts, "interpolation"),
+                layout=_one_of(Layout, facts, "layout"),
+                dtype=_one_of(Dtype, facts, "dtype"),
+                scale=float(facts.get("scale", 1.0)),
+                mean=_channels(facts.get("mean", [0, 0, 0])),
+                std=_channels(facts.get("std", [1, 1, 1])),
+                features_output=str(outputs["features"]),
+                map_output=None if outputs.get("map") is None else str(outputs["map"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BackboneError(
+                f"{where} does not say rightly how to prepare an image ({_reason(error)}); it needs {OPTIONS}."
+            ) from error
+        if preprocessing.size < 1 or preprocessing.resize_to < preprocessing.size or 0.0 in preprocessing.std:
+            raise BackboneError(f"{where}: size must be at least 1, resize_to at least size, and std not 0.")
+        return preprocessing
+
+    def prepare(self, source: ImageSource) -> NDArray[Any]:
+        """One image as one input, without the batch axis."""
+        pixels = self.crop(source)
+        if self.dtype == "uint8":
+            return pixels if self.layout == "NHWC" else np.ascontiguousarray(pixels.transpose(2, 0, 1))
+        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
+        values = (pixels * np.float32(self.scale) - mean) / std
+        return np.ascontiguousarray(values if self.layout == "NHWC" else values.transpose(2, 0, 1), np.float32)
+
+    def crop(self, source: ImageSource) -> NDArray[np.uint8]:
+        """The part of the image that the network sees, (size, size, 3)."""
+        image = read_image(source, at_least=self.resize_to)
+        return resize(image, self.resize, self.size, self.resize_to, self.interpolation)
+
+
+def find_preprocessing(metadata: dict[str, str], path: Path) -> Preprocessing:
+    """From the file's own metadata, else from NAME.json beside it."""
+    if "exll" in metadata:
+        return Preprocessing.from_json(metadata["exll"], f"the metadata of {path}")
+    beside = path.with_suffix(".json")
+    if beside.is_file():
+        return Preprocessing.from_json(beside.read_text(encoding="utf-8"), str(beside))
+    raise BackboneError(
+        f"{path} does not say how to prepare an image for it: write {beside.name} beside it, or the metadata entry "
+        f"'exll', with {OPTIONS}."
+    )
+
+
+def _one_of(choices: Any, facts: dict[str, Any], name: str) -> Any:
+    value = facts[name]
+    if value not in get_args(choices):
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def _channels(values: Any) -> tuple[float, ...]:
+    channels = tuple(float(value) for value in values)
+    if len(channels) != 3:
+        raise ValueError("mean and std have one number for each of R, G and B")
+    return channels
+
+
+def _reason(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,158 @@
+"""An ``.npz`` of features: vectors that a backbone has made before, so that no image is needed."""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import StreamError
+from exll.streams.example import Example, composed
+
+REQUIRED = ("X", "y")
+PER_ROW = ("y", "split", "instance", "video", "frame", "path")
+KEYS = ("X", "class_names", *PER_ROW)
+NOT_APPLICABLE = ("", "-1")
+NUMBERED_SPLITS = {"0": "train", "1": "val", "2": "test"}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def read_features(source: Path, split: str | None = None) -> tuple[list[Example], NDArray[np.float32]]:
+    """An example for each row (of that split, if one is named), and the vectors of all rows.
+
+    ``X`` holds the vectors and ``y`` the labels, or places in ``class_names`` where that is there. ``split`` (names, or
+    0, 1, 2 for train, val, test), ``instance``, ``video``, ``frame`` and ``path`` are optional; -1 is "not applicable".
+    """
+    arrays = _load(source)
+    vectors = _vectors(arrays["X"], source)
+    for key in PER_ROW:
+        if key in arrays and arrays[key].shape != (len(vectors),):
+            raise StreamError(
+                f"{source}: {key} must hold one value for each of the {len(vectors)} rows of X; "
+                f"its shape is {arrays[key].shape}."
+            )
+    labels = _labels(arrays, source)
+    refs, instances, videos = (
+        _optional(arrays, key, len(vectors), source) for key in ("path", "instance", "video")
+    )  # each one name or None a row
+    frames = _frames(arrays, len(vectors), source)
+    examples = [
+        Example(
+            refs[row] or f"{source.name}#{row}",
+            labels[row],
+            instance=instances[row],
+            video=videos[row],
+            frame=frames[row],
+            row=row,
+        )
+        for row in _rows_of(split, arrays, len(vectors), source)
+    ]
+    return examples, vectors
+
+
+def _load(source: Path) -> Arrays:
+    try:
+        with zipfile.ZipFile(source):  # np.load takes other formats under this name too, and would say "pickle"
+            pass
+        with np.load(source, allow_pickle=False) as file:
+            missing = [key for key in REQUIRED if key not in file]
+            if missing:
+                raise StreamError(
+                    f"{source} must hold the arrays X (vectors) and y (labels); it has no {' and no '.join(missing)}. "
+                    f"It holds: {', '.join(file.files[:8]) or 'nothing'}."
+                )
+            return {key: _array(file, key, source) for key in KEYS if key in file}
+    except StreamError:
+        raise
+    except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise StreamError(f"{source} is no .npz file that can be read: {error}".rstrip(".") + ".") from error
+
+
+def _array(file: Any, key: str, source: Path) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = file[key]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise StreamError(
+            f"{source}: {key} holds Python objects, which are not loaded. Save it as numbers or as strings "
+            f"({key}.astype(str))."
+        ) from error
+    return array
+
+
+def _vectors(X: NDArray[Any], source: Path) -> NDArray[np.float32]:
+    if X.ndim != 2 or X.dtype.kind not in "fiu":
+        raise StreamError(
+            f"{source}: X must be a 2-D array of numbers, one vector a row; it is {X.ndim}-D of {X.dtype}."
+        )
+    if 0 in X.shape:
+        raise StreamError(f"{source}: X must hold at least one vector; its shape is {X.shape}.")
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes inf, which the learner refuses by its row
+        return np.ascontiguousarray(X, np.float32)
+
+
+def _labels(arrays: Arrays, source: Path) -> list[str]:
+    y = arrays["y"]
+    if "class_names" in arrays:
+        names = _names(arrays["class_names"], "class_names", source)
+        if y.dtype.kind not in "iu":
+            raise StreamError(f"{source}: y must hold whole numbers, places in class_names; it holds {y.dtype}.")
+        outside = np.flatnonzero((y < 0) | (y >= len(names)))
+        if len(outside):
+            raise StreamError(
+                f"{source}: y must hold places in class_names, 0 to {len(names) - 1}; row {outside[0]} holds "
+                f"{y[outside[0]]}."
+            )
+        labels = [names[place] for place in y.tolist()]
+    else:
+        labels = _names(y, "y", source)
+    if "" in labels:
+        raise StreamError(f"{source}: y must hold a label for every row; that of row {labels.index('')} is empty.")
+    return labels
+
+
+def _names(array: NDArray[Any], key: str, source: Path) -> list[str]:
+    """The values as strings; whole numbers are names too."""
+    kind, values = array.dtype.kind, array.tolist()
+    if array.ndim == 1 and kind == "U":
+        return [composed(value) for value in values]
+    if array.ndim == 1 and kind == "S":
+        return [composed(value.decode("utf-8", "surrogateescape")) for value in values]
+    if array.ndim == 1 and (kind in "biu" or (kind == "f" and all(value.is_integer() for value in values))):
+        return [str(value) if kind == "b" else str(int(value)) for value in values]
+    raise StreamError(
+        f"{source}: {key} must be a 1-D array of strings or whole numbers; it is {array.ndim}-D of {array.dtype}."
+    )
+
+
+def _optional(arrays: Arrays, key: str, rows: int, source: Path) -> list[str | None]:
+    if key not in arrays:
+        return [None] * rows
+    return [None if name in NOT_APPLICABLE else name for name in _names(arrays[key], key, source)]
+
+
+def _frames(arrays: Arrays, rows: int, source: Path) -> list[int | None]:
+    if "frame" not in arrays:
+        return [None] * rows
+    frames = arrays["frame"]
+    if frames.dtype.kind not in "iu":
+        raise StreamError(f"{source}: frame must hold whole numbers; it holds {frames.dtype}.")
+    return [None if frame == -1 else frame for frame in frames.tolist()]
+
+
+def _rows_of(split: str | None, arrays: Arrays, rows: int, source: Path) -> list[int]:
+    if split is None:
+        return list(range(rows))
+    names = [name and NUMBERED_SPLITS.get(name, name) for name in _optional(arrays, "split", rows, source)]
+    chosen = [row for row, name in enumerate(names) if name == split]
+    if not chosen:
+        known = sorted({name for name in names if name})
+        raise StreamError(
+            f"{source} has no split {split!r}; "
+            + (f"it has {', '.join(known)}." if known else "its rows are not divided into splits.")
+        )
+    return chosen

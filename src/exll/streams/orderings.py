@@ -1,0 +1,144 @@
+"""The orders in which a stream can come: the same examples and the same seed give the same order, however listed."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from exll.errors import StreamError
+from exll.streams.example import Example, composed
+
+T = TypeVar("T")
+
+AS_IS = "as-is"
+ORDERS = {
+    AS_IS: "as listed: a table's lines, a features file's rows, a video's frames",
+    "iid": "all examples shuffled",
+    "class-iid": "one class after the other, in shuffled order; shuffled within a class",
+    "instance": "one video after the other, in shuffled order; frames in order within a video",
+    "low-shot-instance": "one random video a class, in shuffled order; frames in order within a video",
+    "few-shot N": "N random examples a class, one class after the other, in shuffled order",
+}
+
+
+def arrange(examples: Iterable[Example], order: str, seed: int = 0) -> list[Example]:
+    """The examples in the order of that name.
+
+    >>> mugs = [Example(f"mug/{i}.jpg", "mug") for i in range(3)]
+    >>> [example.ref for example in arrange(mugs, "few-shot 2")]
+    ['mug/2.jpg', 'mug/0.jpg']
+    """
+    name, shots = parse_order(order)
+    if name == AS_IS:
+        return list(examples)
+    if seed < 0:
+        raise StreamError(f"the seed of an order must be 0 or more; got {seed}.")
+    rng = np.random.default_rng(seed)
+    if name == "few-shot":
+        return few_shot(examples, rng, shots)
+    return _BY_NAME[name](examples, rng)
+
+
+def parse_order(order: str) -> tuple[str, int]:
+    """The order's plain name and its N (0 where there is none); blanks and hyphens are the same."""
+    name = "-".join(order.lower().split())
+    if name in _BY_NAME or name == AS_IS:
+        return name, 0
+    few = re.fullmatch(r"few-shot-0*([1-9][0-9]{0,8})", name)
+    if few:
+        return "few-shot", int(few[1])
+    raise StreamError(f"an order must be one of {', '.join(ORDERS)} (N a number from 1 on); got {order!r}.")
+
+
+def iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    return _shuffled(canonical(examples), rng)
+
+
+def class_iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    classes = _grouped(canonical(examples), lambda example: example.label)
+    return [example for group in _shuffled(classes, rng) for example in _shuffled(group, rng)]
+
+
+def few_shot(examples: Iterable[Example], rng: np.random.Generator, shots: int) -> list[Example]:
+    """The first ``shots`` of each class in the class-iid order, so that more shots only add to fewer.
+
+    A class with fewer examples keeps all it has.
+    """
+    classes = _grouped(class_iid(examples, rng), lambda example: example.label)
+    return [example for group in classes for example in group[:shots]]
+
+
+def instance(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    return [example for video in _shuffled(_videos(examples), rng) for example in video]
+
+
+def low_shot_instance(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    classes = _grouped(_videos(examples), lambda video: video[0].label)
+    chosen = [videos[rng.integers(len(videos))] for videos in classes]
+    return [example for video in _shuffled(chosen, rng) for example in video]
+
+
+def canonical(examples: Iterable[Example]) -> list[Example]:
+    """Sorted by label, video, frame and ref: where every shuffle starts, so that the listing cannot matter."""
+    return sorted(examples, key=_canonical_key)
+
+
+def _canonical_key(example: Example) -> tuple[Any, ...]:
+    ref = composed(example.ref)
+    return (
+        composed(example.label),
+        composed(example.video or ""),
+        -1 if example.frame is None else example.frame,
+        _natural(ref),
+        ref,
+        composed(example.instance or ""),
+        -1 if example.row is None else example.row,
+    )
+
+
+def _natural(text: str) -> list[str | tuple[int, str]]:
+    """A key that puts 9.jpg before 10.jpg: frames that are numbered by their file names stay in order.
+
+    Text and digits alternate, so like is compared with like; digits count by their length first, which needs no
+    conversion however many there are.
+    """
+    parts: list[str | tuple[int, str]] = [*re.split("0*([0-9]+)", text)]
+    parts[1::2] = [(len(digits), digits) for digits in parts[1::2] if isinstance(digits, str)]
+    return parts
+
+
+def _videos(examples: Iterable[Example]) -> list[list[Example]]:
+    """The recordings, each with its frames in order. One name may stand in two classes, for two recordings."""
+
+    def unit(example: Example) -> tuple[str, str, str]:
+        if example.video is not None:
+            return example.label, "video", example.video
+        if example.instance is not None:
+            return example.label, "instance", example.instance
+        raise StreamError(
+            f"this order needs to know which video or which object each example shows; {example.ref} names neither. "
+            "Choose iid or class-iid, or add a column video."
+        )
+
+    return _grouped(canonical(examples), unit)
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
+    """The items by key, groups in order of first appearance."""
+    groups: dict[Any, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def _shuffled(items: Sequence[T], rng: np.random.Generator) -> list[T]:
+    return [items[i] for i in rng.permutation(len(items))]
+
+
+_BY_NAME: dict[str, Callable[[Iterable[Example], np.random.Generator], list[Example]]] = {
+    "iid": iid,
+    "class-iid": class_iid,
+    "instance": instance,
+    "low-shot-instance": low_shot_instance,
+}

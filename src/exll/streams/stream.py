@@ -1,0 +1,107 @@
+"""Examples in the order they come, from whatever lies at a path."""
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import StreamError
+from exll.streams.example import Example, composed
+from exll.streams.feature_file import read_features
+from exll.streams.fingerprint import fingerprint
+from exll.streams.folder import is_image_name, list_folder
+from exll.streams.orderings import AS_IS, arrange, parse_order
+from exll.streams.table import read_table
+from exll.streams.video import VIDEO_SUFFIXES, list_frames
+
+StreamKind: TypeAlias = Literal["folder", "table", "video", "features"]
+
+DEFAULT_ORDER: dict[StreamKind, str] = {"folder": "iid", "table": AS_IS, "video": AS_IS, "features": AS_IS}
+TABLE_SUFFIXES = frozenset({".csv", ".tsv"})
+EXPECTED = (
+    "a folder with one sub-folder a class (like DATA/mug/1.jpg), a CSV (path,label), a video, or an .npz of features"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Labelled examples of one kind, one after the other.
+
+    The examples say where their pixels are; only a stream of features carries its vectors, one a row of the file.
+    """
+
+    kind: StreamKind
+    examples: list[Example]
+    source: Path
+    vectors: NDArray[np.float32] | None = None  # (rows, d), indexed by Example.row
+    passed_over: list[Path] = field(default_factory=list)  # files in the folder that are not part of the stream
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes, in order of first appearance."""
+        return list(dict.fromkeys(example.label for example in self.examples))
+
+    def ordered(self, order: str, seed: int = 0) -> "Stream":
+        """The stream in another order (see ``orderings.ORDERS``); some orders leave examples out."""
+        name, _ = parse_order(order)
+        if self.kind == "video" and name != AS_IS:
+            raise StreamError(f"a video is decoded from front to back, so its order must be as-is; got {order!r}.")
+        return replace(self, examples=arrange(self.examples, order, seed))
+
+    def fingerprint(self) -> str:
+        """What tells this data from other data, in any order and wherever it lies (64 hexadecimal digits)."""
+        return fingerprint(self.kind, self.examples, self.source, self.vectors)
+
+
+def default_order(kind: StreamKind) -> str:
+    """Folders come shuffled, for their listing is class by class; the others come as they are."""
+    return DEFAULT_ORDER[kind]
+
+
+def open_stream(data: str | os.PathLike[str], *, label: str | None = None, every: int = 1) -> Stream:
+    """The stream at a path: a folder with one sub-folder a class, a CSV, a video, or an .npz of features.
+
+    A video needs a ``label``, and of its frames every n-th is taken. ``features.npz:train`` is one split of a file.
+    """
+    source, split = _without_split(os.fspath(data))
+    if not os.fspath(data) or not os.path.exists(source):  # noqa: PTH110 (Path.exists raises on a name too long)
+        raise StreamError(f"There is no {os.fspath(data)!r}; expected {EXPECTED}.")
+    suffix = source.suffix.lower()
+    if source.is_file() and suffix in VIDEO_SUFFIXES:
+        if not label or not label.strip():
+            raise StreamError(f"{source} is a video: say with a label what it shows.")
+        if every < 1:
+            raise StreamError(f"every must be 1 or more, to take every n-th frame; got {every}.")
+        return Stream("video", list_frames(source, composed(label.strip()), every), source)
+    if label is not None or every != 1:
+        given = "a label" if label is not None else "every"
+        raise StreamError(f"{given} is for videos only; {source} is {_what(source)}.")
+    if source.is_dir():
+        examples, passed_over = list_folder(source)
+        return Stream("folder", examples, source, passed_over=passed_over)
+    if suffix in TABLE_SUFFIXES:
+        return Stream("table", read_table(source), source)
+    if suffix == ".npz":
+        examples, vectors = read_features(source, split)
+        return Stream("features", examples, source, vectors)
+    raise StreamError(f"{source} is {_what(source)}; expected {EXPECTED}.")
+
+
+def _without_split(data: str) -> tuple[Path, str | None]:
+    named = re.fullmatch(r"(.+\.npz):([^:/\\]+)", data, re.IGNORECASE | re.DOTALL)
+    return (Path(named[1]), named[2]) if named else (Path(data), None)
+
+
+def _what(source: Path) -> str:
+    if source.is_dir():
+        return "a folder"
+    if is_image_name(source.name):
+        return "a single image"
+    return f"a {source.suffix} file" if source.suffix else "a file without an extension"

@@ -1,0 +1,85 @@
+"""A video with one label: its frames, decoded in the order they were filmed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from exll.errors import StreamError
+from exll.streams.example import Example
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from exll.streams.stream import Stream
+
+VIDEO_SUFFIXES = frozenset({".mp4", ".mkv", ".avi", ".mov", ".webm", ".m4v", ".mpg"})
+
+
+def list_frames(source: Path, label: str, every: int = 1) -> list[Example]:
+    """Every n-th frame as an example; the packets are counted and no pixel is decoded."""
+    count = _count(source)
+    if not count:
+        raise StreamError(f"{source} holds no frames.")
+    return [Example(f"{source.name}#{n}", label, video=source.name, frame=n) for n in range(0, count, every)]
+
+
+def frames(stream: "Stream") -> Iterator[tuple[Example, "Image"]]:
+    """The stream's examples with their pictures, in the order of the video and the way up it was filmed.
+
+    Frames are counted as packets when the stream is opened. In a few old formats a packet need not be a frame; then
+    the last examples may have no picture and do not come.
+    """
+    if stream.kind != "video":
+        raise StreamError(f"only a video has frames to decode; {stream.source} is a stream of kind {stream.kind!r}.")
+    av = _av()
+    wanted = {example.frame: example for example in stream.examples}
+    n = -1
+    try:
+        with av.open(_url(stream.source)) as container:
+            pictures = container.streams.video[0]
+            pictures.thread_type = "AUTO"
+            for n, frame in enumerate(container.decode(pictures)):
+                if n in wanted:
+                    yield wanted.pop(n), _upright(frame)
+                if not wanted:
+                    return
+    except av.FFmpegError as error:
+        raise StreamError(f"{stream.source} cannot be decoded after frame {n}: {error.strerror}.") from error
+
+
+def _count(source: Path) -> int:
+    av = _av()
+    try:
+        with av.open(_url(source)) as container:
+            if not container.streams.video:
+                raise StreamError(f"{source} holds no video, only sound or data.")
+            # The header's own count is not used: it is missing in some formats and counts frames that were cut out.
+            return sum(
+                1 for packet in container.demux(container.streams.video[0]) if packet.size and not packet.is_discard
+            )
+    except av.FFmpegError as error:
+        raise StreamError(f"{source} is no video that can be read: {error.strerror}.") from error
+
+
+def _upright(frame: Any) -> "Image":
+    """The frame as a picture, turned as the camera noted: phones film sideways and write the angle beside it."""
+    from PIL.Image import Transpose
+
+    image: Image = frame.to_image()
+    turns = {1: Transpose.ROTATE_90, 2: Transpose.ROTATE_180, 3: Transpose.ROTATE_270}  # counterclockwise, as the angle
+    turn = turns.get(round(frame.rotation / 90) % 4)
+    return image if turn is None else image.transpose(turn)
+
+
+def _url(source: Path) -> str:
+    # FFmpeg takes what stands before a colon for a protocol, unless the path begins at the root.
+    return str(source.absolute())
+
+
+def _av() -> ModuleType:
+    try:
+        import av
+    except ImportError as error:
+        raise StreamError('Reading videos needs PyAV: pip install "exll[video]".') from error
+    return av

@@ -1,0 +1,143 @@
+"""``ImageLearner``: a backbone and a learner together, for people who hold images and not vectors."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import BackboneError, InputError
+from exll.estimator import ExLLClassifier
+from exll.explain.rules import Rule
+from exll.features.backbone import BUILT_IN, Backbone
+from exll.features.image import ImageSource
+from exll.learner.model_file import ModelFile
+from exll.types import InferenceName, Label, RecordsKind, RuleLevel
+
+KIND = "image-learner"
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What an image is taken for. ``known`` is False where nothing that was learned is near (not with the paper
+    preset)."""
+
+    label: Label
+    probability: float
+    runner_up: Label | None
+    known: bool = True
+
+
+class ImageLearner:
+    """Learns images one at a time and says what new ones are.
+
+    An image is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image; wherever one fits, so
+    does a list of them.
+
+    >>> from PIL import Image
+    >>> eye = ImageLearner(backbone="nano", preset="paper")
+    >>> for colour in ("red", "blue", "red", "blue"):
+    ...     eye.learn(Image.new("RGB", (64, 64), colour), colour, ref=f"{colour}.png")
+    >>> eye.predict(Image.new("RGB", (80, 60), "blue"), inference="local").label
+    'blue'
+    """
+
+    def __init__(
+        self,
+        backbone: str | os.PathLike[str] | Backbone = BUILT_IN,
+        preset: str = "paper",
+        refresh_growth: float = 0.1,
+        records: RecordsKind = "vectors",
+        threads: int | None = None,
+    ) -> None:
+        self.backbone = backbone if isinstance(backbone, Backbone) else Backbone(backbone, threads)
+        self.classifier = ExLLClassifier(preset, refresh_growth, records)
+
+    @overload
+    def learn(self, image: ImageSource, label: Label, ref: str | None = None) -> None: ...
+    @overload
+    def learn(
+        self, image: list[ImageSource], label: Sequence[Label], ref: Sequence[str | None] | None = None
+    ) -> None: ...
+    def learn(self, image: Any, label: Any, ref: Any = None) -> None:
+        """Learn an image, or a list of them in order. ``ref`` is its name in explanations; a path names itself."""
+        images, labels, refs = (image, label, ref) if isinstance(image, list) else ([image], [label], [ref])
+        if refs is None:
+            refs = [None] * len(images)
+        if len(refs) != len(images):
+            raise InputError(f"images and refs must be equally many; got {len(images)} and {len(refs)}.")
+        names = [
+            os.fspath(source) if name is None and isinstance(source, str | os.PathLike) else name
+            for source, name in zip(images, refs, strict=True)
+        ]
+        self.learn_vectors(self.backbone.features(images), labels, names)
+
+    def learn_vectors(self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None]) -> None:
+        """Learn images whose vectors this learner's backbone made before."""
+        self._check_width(vectors)
+        self.classifier.partial_fit(vectors, list(labels), refs=list(refs))
+
+    @overload
+    def predict(self, image: ImageSource, inference: InferenceName = "fused") -> Prediction: ...
+    @overload
+    def predict(self, image: list[ImageSource], inference: InferenceName = "fused") -> list[Prediction]: ...
+    def predict(self, image: Any, inference: InferenceName = "fused") -> Prediction | list[Prediction]:
+        """What an image is, with its probability and the runner-up; a list for a list."""
+        several = isinstance(image, list)
+        if several and not image:
+            return []
+        predictions = self.predict_vectors(self.backbone.features(image if several else [image]), inference)
+        return predictions if several else predictions[0]
+
+    def predict_vectors(self, vectors: NDArray[Any], inference: InferenceName = "fused") -> list[Prediction]:
+        self._check_width(vectors)
+        return [Prediction(*answer) for answer in self.classifier.two_best(vectors, inference)]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self.classifier.classes_
+
+    def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
+        return self.classifier.rules(level)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the backbone's weights to one file; the file remembers which backbone it was."""
+        backbone = {"name": self.backbone.name, "identity": self.backbone.identity, "path": str(self.backbone.path)}
+        if self.backbone.name == BUILT_IN:
+            del backbone["path"]  # it comes with the package, wherever that lies
+        self.classifier._write(path, {"kind": KIND, "backbone": backbone})
+
+    @classmethod
+    def _from_file(
+        cls, file: ModelFile, backbone: str | os.PathLike[str] | None = None, threads: int | None = None
+    ) -> Self:
+        classifier = ExLLClassifier._from_file(file)
+        known = file.facts["backbone"]
+        found = Backbone(backbone, threads) if backbone is not None else _find(known, threads)
+        if found.identity != known["identity"]:
+            raise BackboneError(
+                f"this model was taught with the backbone {known['name']} (identity {known['identity'][:12]}), and "
+                f"{found.path} is another one (identity {found.identity[:12]}); vectors of the two cannot be mixed."
+            )
+        learner = cls(found)
+        learner.classifier = classifier
+        return learner
+
+    def _check_width(self, vectors: NDArray[Any]) -> None:
+        if np.ndim(vectors) != 2 or vectors.shape[1] != self.backbone.width:
+            raise InputError(
+                f"vectors of the backbone {self.backbone.name} have {self.backbone.width} numbers; "
+                f"got shape {np.shape(vectors)}."
+            )
+
+
+def _find(known: dict[str, Any], threads: int | None) -> Backbone:
+    try:
+        return Backbone(known.get("path", known["name"]), threads)
+    except BackboneError as error:
+        raise BackboneError(
+            f"this model was taught with the backbone {known['name']}, which is not found here: {error} "
+            "Name its file with backbone=... (--backbone on the command line)."
+        ) from error

@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exll.errors import BackboneError, ImageError
+from exll.features.backbone import Backbone, available_backbones, find_backbone
+from networks import METADATA, write_network
+
+
+@pytest.fixture(scope="module")
+def nano() -> Backbone:
+    return Backbone("nano", threads=1)
+
+
+def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: Backbone) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (150, 200, 3), dtype=np.uint8)
+    features = nano.features([image, image[:, ::-1]])
+    assert features.shape == (2, 512) == (2, nano.width)
+    assert nano.has_map
+    np.testing.assert_allclose(nano.feature_map(image).mean(axis=(1, 2)), features[0], rtol=1e-4, atol=1e-4)
+    assert not np.allclose(features[0], features[1], atol=1e-2)
+
+
+def test_batches_do_not_change_vectors(nano: Backbone) -> None:
+    images = list(np.random.default_rng(1).integers(0, 256, (19, 128, 128, 3), dtype=np.uint8))
+    together = nano.features(images)
+    alone = np.concatenate([nano.features([image]) for image in images])
+    np.testing.assert_allclose(together, alone, rtol=1e-3, atol=1e-3)
+
+
+def test_any_network_with_metadata_can_be_used(tmp_path: Path) -> None:
+    backbone = Backbone(write_network(tmp_path / "mine.onnx", 2.0))
+    assert (backbone.name, backbone.width, backbone.has_map) == ("mine", 3, False)
+    np.testing.assert_allclose(backbone.features([np.full((9, 7, 3), (1, 2, 3), np.uint8)]), [[2, 4, 6]])
+    with pytest.raises(BackboneError, match="gives no feature map"):
+        backbone.feature_map(np.zeros((4, 4, 3), np.uint8))
+
+
+def test_the_identity_is_weights_and_preprocessing_and_not_the_place(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    one = Backbone(write_network(tmp_path / "a.onnx"))
+    assert Backbone(write_network(tmp_path / "elsewhere" / "b.onnx")).identity == one.identity
+    assert Backbone(write_network(tmp_path / "c.onnx", 3.0)).identity != one.identity
+    changed = {**METADATA, "interpolation": "bilinear"}
+    assert Backbone(write_network(tmp_path / "d.onnx", metadata=changed)).identity != one.identity
+    bare = write_network(tmp_path / "e.onnx", metadata=None)
+    bare.with_suffix(".json").write_text(json.dumps(METADATA))
+    before = Backbone(bare).identity
+    bare.with_suffix(".json").write_text(json.dumps(changed))
+    assert Backbone(bare).identity != before
+
+
+def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(BackboneError, match="no backbone file at"):
+        Backbone(tmp_path / "none.onnx")
+    with pytest.raises(BackboneError, match="there is no backbone 'giant' here; there are: nano"):
+        Backbone("giant")
+    (tmp_path / "text.onnx").write_text("hello")
+    with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
+        Backbone(tmp_path / "text.onnx")
+    with pytest.raises(BackboneError, match="does not say how to prepare an image"):
+        Backbone(write_network(tmp_path / "bare.onnx", metadata=None))
+    wrong = {**METADATA, "outputs": {"features": "logits"}}
+    with pytest.raises(BackboneError, match="has no output 'logits'; it has features"):
+        Backbone(write_network(tmp_path / "wrong.onnx", metadata=wrong))
+    with pytest.raises(BackboneError, match="does its preprocessing fit it"):
+        Backbone(write_network(tmp_path / "large.onnx", metadata={**METADATA, "size": 5, "resize_to": 5}))
+
+
+def test_added_backbones_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXLL_CACHE", str(tmp_path))
+    assert available_backbones() == ["nano"]
+    write_network(tmp_path / "backbones" / "small.onnx")
+    assert available_backbones() == ["nano", "small"]
+    assert find_backbone("small") == tmp_path / "backbones" / "small.onnx"
+
+
+def test_a_bad_image_is_an_image_error(nano: Backbone) -> None:
+    with pytest.raises(ImageError):
+        nano.features([b"not an image"])

@@ -1,0 +1,126 @@
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exll import ImageLearner, ModelFileError, load
+from exll.errors import BackboneError, ImageError, InputError
+from exll.features.backbone import Backbone
+from exll.vision import Prediction
+from pictures import picture
+from support import assert_equal_models
+
+
+@pytest.fixture(scope="module")
+def nano() -> Backbone:
+    return Backbone("nano", threads=1)
+
+
+def taught(nano: Backbone, each: int = 8) -> ImageLearner:
+    eye = ImageLearner(nano, preset="paper")
+    for seed in range(each):
+        for kind in range(3):
+            eye.learn(picture(kind, seed), f"kind {kind}", ref=f"{kind}-{seed}.png")
+    return eye
+
+
+def test_it_tells_what_it_was_taught(nano: Backbone) -> None:
+    eye = taught(nano)
+    for kind in range(3):
+        prediction = eye.predict(picture(kind, 100))
+        assert isinstance(prediction, Prediction)
+        assert prediction.label == f"kind {kind}"
+        assert 0 < prediction.probability <= 1
+        assert prediction.runner_up in {"kind 0", "kind 1", "kind 2"} - {prediction.label}
+        assert prediction.known
+    assert str(eye.rules()[0]).startswith("IF it resembles 0-")
+
+
+def test_every_kind_of_image_gives_the_same_answer(nano: Backbone, tmp_path: Path) -> None:
+    eye = taught(nano)
+    image = picture(1, 50)
+    image.save(tmp_path / "a.png")
+    encoded = io.BytesIO()
+    image.save(encoded, "PNG")
+    sources: list[Any] = [tmp_path / "a.png", str(tmp_path / "a.png"), encoded.getvalue(), np.asarray(image), image]
+    answers = [eye.predict(source) for source in sources]
+    together = eye.predict(sources)
+    assert len({answer.label for answer in [*answers, *together]}) == 1
+    np.testing.assert_allclose([a.probability for a in together], answers[0].probability, rtol=1e-6)
+    assert eye.predict([]) == []
+
+
+def test_a_list_equals_one_after_the_other(nano: Backbone) -> None:
+    one, other = ImageLearner(nano, preset="paper"), ImageLearner(nano, preset="paper")
+    images: list[Any] = [picture(i % 3, i) for i in range(12)]
+    labels = [f"k{i % 3}" for i in range(12)]
+    one.learn(images, labels)
+    for image, label in zip(images, labels, strict=True):
+        other.learn(image, label)
+    assert [p.label for p in one.predict(images)] == [p.label for p in other.predict(images)]
+
+
+def test_a_path_names_itself(nano: Backbone, tmp_path: Path) -> None:
+    picture(0, 0).save(tmp_path / "mug.png")
+    eye = ImageLearner(nano, preset="paper")
+    eye.learn(tmp_path / "mug.png", "mug")
+    assert eye.classifier.learner_.records(0)[0].ref == str(tmp_path / "mug.png")
+    assert eye.classifier.learner_.records(0)[0].vector is not None  # vectors are this learner's default
+    assert eye.predict(tmp_path / "mug.png") == Prediction("mug", 1.0, None)
+
+
+def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> None:
+    eye = taught(nano)
+    eye.save(tmp_path / "eye.exll")
+    again = load(tmp_path / "eye.exll")
+    assert isinstance(again, ImageLearner)
+    assert_equal_models(eye.classifier, again.classifier)
+    assert again.predict(picture(2, 70)) == eye.predict(picture(2, 70))
+    again.learn(picture(3, 0), "kind 3")
+    assert "kind 3" in again.classes_
+
+
+def test_another_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:
+    from networks import write_network
+
+    own = write_network(tmp_path / "own.onnx")
+    eye = ImageLearner(own, preset="paper")
+    eye.learn(picture(0, 0), "a")
+    eye.save(tmp_path / "eye.exll")
+    with pytest.raises(BackboneError, match=r"taught with the backbone own .* is another one"):
+        load(tmp_path / "eye.exll", backbone="nano")
+    moved = own.rename(tmp_path / "moved.onnx")
+    with pytest.raises(BackboneError, match="which is not found here"):
+        load(tmp_path / "eye.exll")
+    assert isinstance(load(tmp_path / "eye.exll", backbone=moved), ImageLearner)
+    write_network(tmp_path / "own.onnx", 5.0)  # the same name, other weights
+    with pytest.raises(BackboneError, match="is another one"):
+        load(tmp_path / "eye.exll")
+
+
+def test_bad_input_changes_nothing(nano: Backbone, tmp_path: Path) -> None:
+    eye, twin = taught(nano, 2), taught(nano, 2)
+    with pytest.raises(ImageError, match="no such file"):
+        eye.learn(tmp_path / "none.jpg", "x")
+    with pytest.raises(ImageError):
+        eye.learn([picture(0, 0), b"broken"], ["a", "b"])
+    with pytest.raises(InputError, match="same number of rows; got 2 and 1"):
+        eye.learn([picture(0, 0), picture(1, 1)], ["a"])
+    with pytest.raises(InputError, match="images and refs must be equally many"):
+        eye.learn([picture(0, 0)], ["a"], ["x", "y"])
+    with pytest.raises(InputError, match="have 512 numbers"):
+        eye.learn_vectors(np.ones((1, 3)), ["a"], [None])
+    assert_equal_models(eye.classifier, twin.classifier)
+
+
+def test_a_file_of_a_classifier_without_its_backbone_facts_is_refused(nano: Backbone, tmp_path: Path) -> None:
+    from exll.learner.model_file import read_model, write_model
+
+    taught(nano, 1).save(tmp_path / "eye.exll")
+    file = read_model(tmp_path / "eye.exll")
+    facts = {name: value for name, value in file.facts.items() if name not in ("format", "backbone")}
+    write_model(tmp_path / "eye.exll", facts, file.tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(tmp_path / "eye.exll")
