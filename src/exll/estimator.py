@@ -3,7 +3,7 @@ it."""
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__
 
 KIND = "classifier"
+Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
 MOST_GROWTH = 1000
 _WHOLE_NUMBERS = (int, np.integer)
 _NUMBERS = (*_WHOLE_NUMBERS, float, np.floating)
@@ -70,7 +71,7 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.refresh_growth = refresh_growth
         self.records = records
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Sequence[str | None] | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None) -> Self:
         """Forget everything, then learn the rows in order."""
         return self._learn(X, y, refs, None, anew=True)
 
@@ -79,7 +80,7 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X: ArrayLike,
         y: ArrayLike,
         *,
-        refs: Sequence[str | None] | None = None,
+        refs: Refs | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
         """Learn the rows in order, on top of what is known.
@@ -209,7 +210,7 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self._check_known("nbytes_")
         return self.learner_.nbytes
 
-    def _learn(self, X: Any, y: Any, refs: Sequence[str | None] | None, classes: Any, *, anew: bool) -> Self:
+    def _learn(self, X: Any, y: Any, refs: Refs | None, classes: Any, *, anew: bool) -> Self:
         self._check_parameters(anew)
         vectors = as_vectors(X, None if anew else self.learner_.width, type(self).__name__)
         check_rows(vectors)

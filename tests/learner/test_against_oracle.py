@@ -3,17 +3,31 @@
 import numpy as np
 import pytest
 
+from exll.learner.exll import ExLL
 from exll.learner.fusion import PairwiseFusion
 from exll.types import InferenceName
+from oracle.lagging import OracleLagging
 from oracle.paper import OraclePaper
 from support import Stream, assignments, learned, random_stream
 
 
-def oracle_of(stream: Stream) -> OraclePaper:
-    oracle = OraclePaper()
+def oracle_of(stream: Stream, oracle: OraclePaper | None = None) -> OraclePaper:
+    oracle = oracle or OraclePaper()
     for x, k in zip(stream.unit, stream.y, strict=True):
         oracle.learn(x, k)
     return oracle
+
+
+def counted(learner: ExLL) -> list[tuple[int, int, int]]:
+    """Every sample that was counted, as (global, local, truth)."""
+    fusion = learner._fusion
+    assert isinstance(fusion, PairwiseFusion)
+    return sorted(
+        (*pair, truth)
+        for pair, counts in fusion.counts.items()
+        for truth, count in counts.items()
+        for _ in range(count)
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -32,15 +46,7 @@ def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
         np.testing.assert_allclose(learner._prototypes.radii[ids], [cloud.radius for cloud in clouds], rtol=1e-9)
         centres = [oracle.centre(cloud) for cloud in clouds]
         np.testing.assert_allclose(learner._prototypes.vectors[ids], centres, rtol=0, atol=1e-12)
-    fusion = learner._fusion
-    assert isinstance(fusion, PairwiseFusion)
-    counted = [
-        (*pair, truth)
-        for pair, counts in fusion.counts.items()
-        for truth, count in counts.items()
-        for _ in range(count)
-    ]
-    assert sorted(counted) == sorted(oracle.phi)
+    assert counted(learner) == sorted(oracle.phi)
 
     asked = learner.inference()
     precision = oracle.precision()
@@ -59,3 +65,17 @@ def test_the_oracle_tells_a_wrong_learner_from_a_right_one() -> None:
     stream = random_stream(3, samples=150, width=12, classes=5)
     lagging = learned(stream, refresh_growth=5.0)
     assert assignments(lagging) != oracle_of(stream).assignments
+
+
+@pytest.mark.parametrize("growth", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("seed", [3, 5, 8, 12])
+def test_a_lagging_learner_decides_as_the_slow_lagging_one_and_answers_exactly(seed: int, growth: float) -> None:
+    stream = random_stream(seed, samples=160)
+    oracle, learner = oracle_of(stream, OracleLagging(growth=growth)), learned(stream, growth)
+    assert assignments(learner) == oracle.assignments
+    assert counted(learner) == sorted(oracle.phi)
+    asked, exact = learner.inference(), oracle.precision()
+    for name, slow in (("global", oracle.global_scores), ("local", oracle.local_scores)):
+        expected = np.array([slow(x, exact) for x in stream.unit_queries])
+        scores = asked.scores(stream.unit_queries, name)  # type: ignore[arg-type]
+        np.testing.assert_allclose(scores, expected, rtol=1e-6, atol=1e-8)

@@ -1,5 +1,6 @@
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from exll import ExLLClassifier
 from exll.errors import LearningInterruptedError
+from exll.learner.fusion import PairwiseFusion
 from exll.learner.interrupts import interrupt_deferred
 from exll.learner.records import AllRecords
 from support import random_stream
@@ -42,6 +44,7 @@ def test_other_threads_are_left_alone() -> None:
 
 def test_an_interrupted_call_leaves_a_model_of_the_samples_it_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = random_stream(1, samples=390, width=10, classes=8)
+    stream = replace(stream, y=[i // 50 for i in range(390)])  # most classes come after the interrupt
     classifier = ExLLClassifier("paper", records="vectors")
     classifier.partial_fit(stream.X[:1], stream.y[:1])
     press_ctrl_c_at(100, monkeypatch)
@@ -90,3 +93,20 @@ def test_a_model_that_broke_inside_a_sample_says_so_and_is_not_saved(
     with pytest.raises(LearningInterruptedError):
         classifier.save(tmp_path / "broken.exll")
     assert not list(tmp_path.iterdir())
+    for ask in (classifier.rules, lambda: classifier.megacloud(0), lambda: classifier.rename_class(0, 9)):
+        with pytest.raises(LearningInterruptedError):
+            ask()
+
+
+def test_ctrl_c_during_a_merge_leaves_labels_and_classes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    merge = PairwiseFusion.merge
+
+    def interrupted(*args: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        merge(*args)
+
+    monkeypatch.setattr(PairwiseFusion, "merge", interrupted)
+    classifier = ExLLClassifier("paper").fit(np.eye(4), ["a", "b", "c", "d"])
+    with pytest.raises(KeyboardInterrupt):
+        classifier.rename_class("b", "a", merge=True)
+    assert classifier.predict(np.eye(4), "local").tolist() == ["a", "a", "c", "d"]

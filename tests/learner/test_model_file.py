@@ -6,16 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
 from exll.learner.model_file import read_model, write_model
-from exll.types import RecordsKind
+from exll.types import RecordsKind, Tensors
 from support import assert_equal_models, random_stream
 
 STREAM = random_stream(21, width=6, classes=3, samples=40)
@@ -126,32 +129,73 @@ def test_saving_to_an_impossible_place_is_one_clear_sentence(tmp_path: Path) -> 
         small_model().save(tmp_path / "no" / "model.exll")
 
 
-@pytest.mark.parametrize("fault", ["counts", "edges", "labels", "missing", "width", "preset", "records", "precision"])
+def with_nan(array: NDArray[Any]) -> NDArray[Any]:
+    spoilt = array.copy()
+    spoilt.flat[-1] = np.nan
+    return spoilt
+
+
+FORGED: dict[str, Callable[[dict[str, Any], Tensors], object]] = {
+    "supports": lambda f, t: t.update({"prototypes.counts": t["prototypes.counts"] + 1}),
+    "edges": lambda f, t: t.update({"megaclouds.edges": np.array([[0, 999, 1]])}),
+    "labels cut": lambda f, t: t.update({"labels.offsets": t["labels.offsets"][:-1]}),
+    "another kind of label": lambda f, t: f.update(labels="boolean") or t.update(labels=np.arange(3)),
+    "an unknown kind of label": lambda f, t: f.update(labels="nonsense") or t.update(labels=np.arange(3)),
+    "labels that are floats": lambda f, t: f.update(labels="integer") or t.update(labels=np.arange(3) + 0.5),
+    "a part missing": lambda f, t: t.pop("fusion.counts"),
+    "a fusion count twice": lambda f, t: t.update({"fusion.counts": np.repeat(t["fusion.counts"], 2, axis=0)}),
+    "a fusion count too many": lambda f, t: t.update({"fusion.counts": t["fusion.counts"] + [0, 0, 0, 1]}),
+    "another width": lambda f, t: f.update(width=7),
+    "an absurd width": lambda f, t: f.update(width=10**13),
+    "an unknown preset": lambda f, t: f.update(preset="unheard of"),
+    "an absurd growth": lambda f, t: f.update(refresh_growth=1e308),
+    "records of another kind": lambda f, t: (
+        f.update(records="vectors") or t.update({"records.vectors": np.ones((1, 6))})
+    ),
+    "a record of no prototype": lambda f, t: t.update({"records.prototypes": t["records.prototypes"] + 999}),
+    "the precision cut": lambda f, t: t.update({"precision.triangle": t["precision.triangle"][:-1]}),
+    "not finite": lambda f, t: t.update({"prototypes.vectors": with_nan(t["prototypes.vectors"])}),
+    "refreshed too early": lambda f, t: t.update({"precision.refreshed_at": np.array(-5)}),
+    "refreshed in the future": lambda f, t: t.update({"precision.refreshed_at": np.array(10**6)}),
+    "too many rows waiting": lambda f, t: t.update({"statistics.pending": np.ones((64, 6))}),
+    "a row missing": lambda f, t: t.update({"statistics.pending": t["statistics.pending"][:-1]}),
+    "names of other features": lambda f, t: f.update(feature_names=["x"]),
+}
+
+
+@pytest.mark.parametrize("fault", FORGED)
 def test_a_well_formed_file_with_an_impossible_model_is_refused(saved: tuple[ExLLClassifier, Path], fault: str) -> None:
     # Such a file has a right checksum: somebody else's program wrote it.
     _, path = saved
     file = read_model(path)
     facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
-    if fault == "counts":
-        tensors["prototypes.counts"] = tensors["prototypes.counts"] + 1
-    elif fault == "edges":
-        tensors["megaclouds.edges"] = np.array([[0, 999, 1]], np.int64)
-    elif fault == "labels":
-        tensors["labels.offsets"] = tensors["labels.offsets"][:-1]
-    elif fault == "missing":
-        del tensors["fusion.counts"]
-    elif fault == "width":
-        facts["width"] = 7
-    elif fault == "preset":
-        facts["preset"] = "unheard of"
-    elif fault == "records":
-        facts["records"] = "vectors"
-        tensors["records.vectors"] = tensors["records.vectors"][:-1]
-    else:
-        tensors["precision.triangle"] = tensors["precision.triangle"][:-1]
+    FORGED[fault](facts, tensors)
     write_model(path, facts, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
+
+
+def test_facts_that_go_too_deep_are_refused(tmp_path: Path) -> None:
+    save_file({"a": np.zeros(1)}, tmp_path / "deep.exll", {"exll": "[" * 200_000})
+    with pytest.raises(ModelFileError, match=r"deep\.exll"):
+        load(tmp_path / "deep.exll")
+
+
+def test_arrays_of_any_layout_are_written_rightly(tmp_path: Path) -> None:
+    arrays = {"strided": np.arange(12.0)[::2], "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3))}
+    write_model(tmp_path / "x.exll", {"kind": "x"}, {**arrays, "scalar": np.array(3)})
+    read = read_model(tmp_path / "x.exll").tensors
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(read[name], array)
+    assert read["scalar"].shape == ()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "nul\0nul"])
+def test_impossible_file_names_are_one_clear_sentence(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError):
+        load(tmp_path / name)
+    with pytest.raises(ModelFileError):
+        small_model().save(tmp_path / name)
 
 
 def test_saving_over_a_model_keeps_the_file_mode(saved: tuple[ExLLClassifier, Path]) -> None:
@@ -191,7 +235,8 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(
 
 def test_leftovers_of_killed_saves_are_cleared_once_old(saved: tuple[ExLLClassifier, Path]) -> None:
     model, path = saved
-    old, young = path.with_name(".model.exll.saving-a.tmp"), path.with_name(".model.exll.saving-b.tmp")
+    path = path.with_name("m[1].exll")
+    old, young = path.with_name(".m[1].exll.saving-a.tmp"), path.with_name(".m[1].exll.saving-b.tmp")
     for leftover in (old, young):
         leftover.write_bytes(b"half a model")
     os.utime(old, (time.time() - 7200, time.time() - 7200))

@@ -55,6 +55,14 @@ class OraclePaper:
         xi = self.covariance()
         return np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
 
+    def precision_before(self, x: Vector) -> NDArray[np.float64]:
+        """What Phi is counted with, before x is learned."""
+        return self.precision()
+
+    def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
+        """What the nearest prototypes are found with, x being in the history already."""
+        return self.precision()
+
     def class_mean(self, k: int) -> Vector:
         """Eq. 5 and 7."""
         own = [x for x, truth in zip(self.stream, self.truths, strict=True) if truth == k]
@@ -92,12 +100,12 @@ class OraclePaper:
 
     def learn(self, x: Vector, k: int) -> None:
         if self.clouds:
-            precision = self.precision()
+            precision = self.precision_before(x)
             answer = first_largest(self.global_scores(x, precision)), first_largest(self.local_scores(x, precision))
             self.phi.append((*answer, k))  # Eq. 22
         self.stream.append(x)
         self.truths.append(k)
-        precision = self.precision()
+        precision = self.precision_for_placing(x)
         index = len(self.stream) - 1
         if k == len(self.clouds):
             self.clouds.append([Cloud([index])])
