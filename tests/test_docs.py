@@ -1,10 +1,16 @@
 """The documents say what is there."""
 
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from pictures import picture
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
@@ -54,13 +60,31 @@ def test_links_lead_somewhere(page: str) -> None:
         assert ((ROOT / page).parent / target).exists(), target
 
 
-def test_the_readme_s_first_use_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import numpy as np
-
+def test_the_readme_s_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    picture(0, 0).save("mug_01.jpg")
+    picture(0, 1).save("new.jpg")
     rng = np.random.default_rng(0)
-    given = {"X": rng.normal(size=(9, 5)), "y": ["mgu", "mug", "pan"] * 3, "names": None, "X_new": np.eye(5)}
-    code = code.replace('"mug")  ', '"mug", merge=True)  ')
-    exec(code, given)
-    assert (tmp_path / "objects.exll").exists()
+    given: dict[str, Any] = {
+        "X": rng.normal(size=(9, 5)),
+        "y": ["mgu", "mug", "pan"] * 3,
+        "names": None,
+        "X_new": np.eye(5),
+    }
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(examples) == 2
+    for code in examples:
+        exec(code, given)
+    assert (tmp_path / "things.exll").exists()
+    assert given["clf"].classes_.tolist() == ["mug", "pan"]
+
+
+def test_the_page_of_commands_is_fresh() -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", "import sys, make_cli; sys.stdout.write(make_cli.page())"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT / "docs",
+    )
+    assert made.stdout == (ROOT / "docs" / "cli.md").read_text(), "run python docs/make_cli.py"

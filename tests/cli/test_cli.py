@@ -160,7 +160,7 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     for words in ("global inference", "local inference", "fused inference", "either right", "prototypes", "bytes"):
         assert words in result.stdout
-    assert "samples per second" in result.stdout
+    assert "learned per second" in result.stdout
     assert result.stdout.count("IF it resembles digit_") == 2
     facts = exll_json("info", tmp_path / "here" / "digits.exll")
     assert facts["examples"] == 1438

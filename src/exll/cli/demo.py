@@ -93,14 +93,14 @@ def _results(eye: "ImageLearner", held_out: "list[tuple[str, str, Image]]", rate
         "local": "local inference (prototypes, ExLL-P)",
         "fused": "fused inference (ExLL-F)",
     }
-    table = Table(show_header=False, box=None, padding=(0, 2))
+    table = Table(show_header=False, box=None, padding=(0, 1))
     for name, words in described.items():
         table.add_row(words, f"{right[name].mean():.1%} right")
     either = (right["global"] | right["local"]).mean()
-    table.add_row("either right: what any choice between the two could reach", f"{either:.1%}")
+    table.add_row("either right (bounds any choice)", f"{either:.1%}")
     table.add_row("prototypes", f"{eye.classifier.n_prototypes_} in {len(eye.classes_)} classes")
     table.add_row("size of the model", f"{eye.classifier.nbytes_:,} bytes")
-    table.add_row("speed", f"{rates['seeing']:,.0f} pictures seen, {rates['learning']:,.0f} samples per second learned")
+    table.add_row("speed", f"{rates['seeing']:,.0f} pictures seen and {rates['learning']:,.0f} learned per second")
     return table
 
 

@@ -33,6 +33,7 @@ class Backbone:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or max(1, (os.cpu_count() or 2) - 1)
         options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # leave the cores to others meanwhile
         options.log_severity_level = 3
         content = self.path.read_bytes()
         try:

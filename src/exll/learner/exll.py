@@ -22,6 +22,7 @@ from exll.learner.preset import PRESETS
 from exll.learner.prototypes import Members, Prototypes
 from exll.learner.records import Record, encode, new_records
 from exll.learner.statistics import GlobalStatistics
+from exll.learner.threads import one_blas_thread
 from exll.learner.ties import first_of_largest
 from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
@@ -57,12 +58,13 @@ class ExLL:
     def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
         start = 0
-        while start < len(X):
-            with self.lock, interrupt_deferred(), self._changing():
-                until_refresh = self._precision.next_refresh - self.sample_count
-                rows = slice(start, min(start + BLOCK_ROWS, start + until_refresh, len(X)))
-                self._learn_block(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
-            start = rows.stop
+        with one_blas_thread():
+            while start < len(X):
+                with self.lock, interrupt_deferred(), self._changing():
+                    until_refresh = self._precision.next_refresh - self.sample_count
+                    rows = slice(start, min(start + BLOCK_ROWS, start + until_refresh, len(X)))
+                    self._learn_block(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
+                start = rows.stop
 
     def _learn_block(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None]) -> None:
         number_of = {label: k for k, label in enumerate(self._labels)}
@@ -152,10 +154,11 @@ class ExLL:
         with self.lock:
             self._check_whole()
             if self._inference is None:
-                precision = self._precision.exact(self._statistics)
-                self._inference = Inference.of(
-                    self._labels, self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
-                )
+                with one_blas_thread():
+                    precision = self._precision.exact(self._statistics)
+                    self._inference = Inference.of(
+                        self._labels, self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
+                    )
             return self._inference
 
     def rename_class(self, old: Label, new: Label) -> None:
