@@ -7,7 +7,7 @@ import typer
 
 from exll.cli.common import JsonOption
 
-app = typer.Typer(help="The networks that turn an image into a vector.", no_args_is_help=True)
+app = typer.Typer(help="The networks that turn an image into a vector.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")
