@@ -9,6 +9,7 @@ from exll import ImageLearner, ModelFileError, load
 from exll.errors import BackboneError, ImageError, InputError
 from exll.features.backbone import Backbone
 from exll.vision import Prediction
+from networks import write_network
 from pictures import picture
 from support import assert_equal_models
 
@@ -83,8 +84,6 @@ def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> 
 
 
 def test_another_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:
-    from networks import write_network
-
     own = write_network(tmp_path / "own.onnx")
     eye = ImageLearner(own, preset="paper")
     eye.learn(picture(0, 0), "a")
@@ -124,3 +123,25 @@ def test_a_file_of_a_classifier_without_its_backbone_facts_is_refused(nano: Back
     write_model(tmp_path / "eye.exll", facts, file.tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(tmp_path / "eye.exll")
+
+
+def test_an_added_backbone_is_found_by_name_when_its_place_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cache in ("one", "other"):
+        (tmp_path / cache / "backbones").mkdir(parents=True)
+        write_network(tmp_path / cache / "backbones" / "mine.onnx")
+    monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "one"))
+    eye = ImageLearner("mine", preset="paper")
+    eye.learn(picture(0, 0), "a")
+    eye.save(tmp_path / "eye.exll")
+    monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "other"))
+    (tmp_path / "one" / "backbones" / "mine.onnx").unlink()
+    assert load(tmp_path / "eye.exll").backbone.name == "mine"
+
+
+def test_an_own_file_called_like_the_built_in_keeps_its_path(tmp_path: Path) -> None:
+    eye = ImageLearner(write_network(tmp_path / "nano.onnx"), preset="paper")
+    eye.learn(picture(0, 0), "a")
+    eye.save(tmp_path / "eye.exll")
+    assert load(tmp_path / "eye.exll").backbone.width == 3

@@ -11,7 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from exll.errors import InputError, InputTypeError
+from exll.explain.contributions import Without, without
+from exll.explain.explanation import Explanation, explain
 from exll.explain.rules import Rule, rules_of
+from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of, label_array
 from exll.learner.exll import ExLL
 from exll.learner.inference import Inference
@@ -19,8 +22,8 @@ from exll.learner.megacloud import MegaCloud
 from exll.learner.model_file import ModelFile, write_model
 from exll.learner.preset import PRESETS
 from exll.learner.records import strings_from_tensors, strings_to_tensors
-from exll.types import InferenceName, Label, Matrix, RecordsKind, RuleLevel
-from exll.vectors import as_vectors, check_rows, unit_chunks
+from exll.types import InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
+from exll.vectors import as_vectors, check_rows, normalise, unit_chunks
 from exll.version import __version__
 
 KIND = "classifier"
@@ -115,6 +118,31 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
                 probability = min(float(posteriors[row, k]), 1.0)
                 answers.append((asked.labels[k], probability, None if alone else asked.labels[second]))
         return answers
+
+    def explain(self, x: ArrayLike) -> Explanation:
+        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions."""
+        unit = self._one_unit_vector(x)
+        return explain(self.learner_, unit)
+
+    def without(self, x: ArrayLike, prototype: int) -> Without:
+        """What global inference would say of x had this prototype's examples never been in its class."""
+        unit = self._one_unit_vector(x)
+        return without(self.learner_.inference(), unit, prototype)
+
+    def suspects(self, X: ArrayLike | None = None, y: ArrayLike | None = None, refs: Refs | None = None) -> Suspects:
+        """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
+
+        From what the model remembers (records="vectors"), or from the data given again.
+        """
+        check_is_fitted(self)
+        if X is None and y is None:
+            return suspects_of(self.learner_)
+        vectors = as_vectors(X, self.learner_.width, type(self).__name__)
+        labels, _ = check_labels(y)
+        names = _check_refs(refs, len(vectors)) or [None] * len(vectors)
+        if len(labels) != len(vectors):
+            raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
+        return find_suspects(normalise(vectors), labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
@@ -248,6 +276,15 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         vectors = as_vectors(X, self.learner_.width, type(self).__name__)
         self._check_feature_names(X, False)
         return self.learner_.inference(), vectors
+
+    def _one_unit_vector(self, x: ArrayLike) -> Vector:
+        check_is_fitted(self)
+        array = np.asarray(x)
+        vectors = as_vectors(array[None, :] if array.ndim == 1 else array, self.learner_.width, type(self).__name__)
+        if len(vectors) != 1:
+            raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
+        unit: Vector = normalise(vectors)[0]
+        return unit
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
         if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):

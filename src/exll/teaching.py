@@ -6,6 +6,8 @@ that are cut by position in the stream alone, and a save happens between two bat
 that an uninterrupted run gives.
 """
 
+import base64
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 
 import numpy as np
+from PIL.Image import Image
 
 from exll.errors import ImageError, StreamError
 from exll.estimator import ExLLClassifier
@@ -27,6 +30,7 @@ from exll.vision import ImageLearner
 
 BATCH = 64
 MOST_NAMED = 1000
+DIGEST_BYTES = 8
 
 Model = ImageLearner | ExLLClassifier
 
@@ -44,6 +48,8 @@ class Lesson:
     learned: int = 0
     skipped: int = 0
     skipped_named: list[list[str]] = field(default_factory=list)  # [ref, reason]
+    again: bool = False  # whether it teaches what was learned before
+    digests: str = ""  # of the examples learned, in base64: what a changed folder must not teach twice
 
     @property
     def finished(self) -> bool:
@@ -55,24 +61,34 @@ class Lesson:
             self.skipped_named.append([example.ref, reason])
 
 
-def find_lesson(model: Model, stream: Stream, order: str, seed: int) -> Lesson | None:
-    """The lesson on this very data that the model had last, finished or not."""
+def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: bool = False) -> tuple[Lesson, Stream]:
+    """The lesson to go on with, or a new one, and what of the stream belongs to it.
+
+    Examples of earlier lessons are left out: of a folder that has grown only what is new is learned. Where nothing is
+    new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of everything.
+    """
     fingerprint = stream.fingerprint()
-    lessons = getattr(_classifier(model), "lessons_", [])
-    for facts in reversed(lessons):
-        if facts["fingerprint"] == fingerprint:
-            lesson = Lesson(**facts)
-            if not lesson.finished and (lesson.order, lesson.seed) != (order, seed):
+    earlier = [Lesson(**facts) for facts in getattr(_classifier(model), "lessons_", [])]
+    for place, lesson in enumerate(earlier):
+        if lesson.fingerprint == fingerprint and not lesson.finished:
+            if (lesson.order, lesson.seed) != (order, seed):
                 raise StreamError(
                     f"{stream.source} was begun in the order {lesson.order} with seed {lesson.seed} and stopped at "
                     f"{lesson.position} of {lesson.examples}; go on with the same order and seed."
                 )
-            return lesson
-    return None
+            return lesson, stream if lesson.again else stream.leaving_out(_learned(earlier[:place]))
+    rest = stream if again else stream.leaving_out(_learned(earlier))
+    if not rest.examples:
+        return earlier[-1], rest
+    return Lesson(fingerprint, os.fspath(stream.source), order, seed, len(rest.examples), again=again), rest
 
 
-def new_lesson(stream: Stream, order: str, seed: int) -> Lesson:
-    return Lesson(stream.fingerprint(), os.fspath(stream.source), order, seed, len(stream.examples))
+def _learned(lessons: list[Lesson]) -> set[bytes]:
+    known: set[bytes] = set()
+    for lesson in lessons:
+        packed = base64.b64decode(lesson.digests)
+        known.update(packed[i : i + DIGEST_BYTES] for i in range(0, len(packed), DIGEST_BYTES))
+    return known
 
 
 def teach(
@@ -89,23 +105,28 @@ def teach(
     """Learn the rest of a lesson. ``stream`` is in the lesson's order already; ``save`` is called every so many
     seconds, at the end, and when the teaching breaks off for whatever reason."""
     classifier = _classifier(model)
-    earlier = [facts for facts in getattr(classifier, "lessons_", []) if not _same(facts, lesson)]
+    lessons = getattr(classifier, "lessons_", [])
+    going_on = [i for i, facts in enumerate(lessons) if _is_unfinished(facts, lesson)]
+    before, after = (lessons[: going_on[0]], lessons[going_on[0] + 1 :]) if going_on else (lessons, [])
+    digests = bytearray(base64.b64decode(lesson.digests))
     saved_at = lesson.position
     last_save = time.monotonic()
 
     def save_now() -> None:
         nonlocal saved_at, last_save
         if lesson.position > saved_at and hasattr(classifier, "learner_"):
-            classifier.lessons_ = [*earlier, asdict(lesson)]
+            lesson.digests = base64.b64encode(digests).decode()
+            classifier.lessons_ = [*before, asdict(lesson), *after]
             save()
             saved_at = lesson.position
         last_save = time.monotonic()
 
-    rows = zip(stream.examples[lesson.position :], vectors_of(model, stream, lesson.position, cache), strict=True)
+    start = lesson.position
+    rows = zip(stream.examples[start:], stream.digests[start:], vectors_of(model, stream, start, cache), strict=True)
     try:
         while batch := list(islice(rows, BATCH)):
             with interrupt_deferred():  # what was learned and what the lesson says of it change together
-                _learn_batch(model, batch, lesson, strict)
+                digests += _learn_batch(model, batch, lesson, strict)
             progress(lesson)
             if time.monotonic() - last_save >= save_every:
                 save_now()
@@ -117,6 +138,11 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
     """The vectors of a stream's examples from a position on, or why one has none."""
     examples = stream.examples[start:]
     if stream.kind == "features":
+        if isinstance(model, ImageLearner):
+            raise StreamError(
+                f"this model sees with the backbone {model.backbone.name}; vectors of unknown origin in "
+                f"{stream.source} cannot be mixed with its own."
+            )
         assert stream.vectors is not None
         for example in examples:
             yield Extracted(stream.vectors[example.row])
@@ -124,23 +150,53 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
     if isinstance(model, ExLLClassifier):
         raise StreamError(f"this model was taught with vectors, not images; it cannot learn or judge {stream.source}.")
     if stream.kind == "video":
-        decoded = islice(frames(stream), start, None)
-        while some := [image for _, image in islice(decoded, NETWORK_BATCH)]:
-            yield from (Extracted(vector) for vector in model.backbone.features(some))
+        yield from _frame_vectors(model, stream, examples)
         return
     yield from extract((example.path for example in examples if example.path is not None), model.backbone, cache)
 
 
-def _learn_batch(model: Model, batch: list[tuple[Example, Extracted]], lesson: Lesson, strict: bool) -> None:
-    good = []
-    for example, extracted in batch:
-        error = extracted.error
-        if extracted.vector is not None and not _usable(extracted.vector):
-            error = ImageError(f"{example.ref}: its features are zero or not finite.")
-        if error is None and extracted.vector is not None:
+def _frame_vectors(model: ImageLearner, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
+    """A frame that the file promises and does not give has an error in its place."""
+    decoded = _readable(frames(stream))
+    following = next(decoded, None)
+    for some in (examples[i : i + NETWORK_BATCH] for i in range(0, len(examples), NETWORK_BATCH)):
+        images = {}
+        for example in some:
+            while following is not None and (following[0].frame or 0) < (example.frame or 0):
+                following = next(decoded, None)
+            if following is not None and following[0].frame == example.frame:
+                images[example.frame] = following[1]
+        vectors = dict(zip(images, model.backbone.features(list(images.values())) if images else [], strict=True))
+        for example in some:
+            missing = None if example.frame in vectors else ImageError(f"{example.ref}: the frame cannot be decoded.")
+            yield Extracted(vectors.get(example.frame), missing)
+
+
+def _readable(decoded: Iterator[tuple[Example, Image]]) -> Iterator[tuple[Example, Image]]:
+    """Frames up to where the file breaks off."""
+    with contextlib.suppress(StreamError):
+        yield from decoded
+
+
+def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
+    """The reason that an example can be neither learned nor judged, if there is one."""
+    vector = extracted.vector
+    if vector is None:
+        return extracted.error or ImageError(f"{example.ref} has no features.")
+    usable = bool(np.isfinite(vector).all() and vector.any())
+    return None if usable else ImageError(f"{example.ref}: its features are zero or not finite.")
+
+
+def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], lesson: Lesson, strict: bool) -> bytes:
+    """Learn what can be learned of a batch; gives the digests of that, one after the other."""
+    good, digests = [], []
+    for example, digest, extracted in batch:
+        error = why_unusable(example, extracted)
+        if error is None:
             good.append((example, extracted.vector))
+            digests.append(digest[:DIGEST_BYTES])
         elif strict:
-            raise error or ImageError(f"{example.ref} has no features.")
+            raise error
         else:
             lesson.skip(example, str(error))
     if good:
@@ -153,15 +209,12 @@ def _learn_batch(model: Model, batch: list[tuple[Example, Extracted]], lesson: L
             model.partial_fit(vectors, labels, refs=refs)
     lesson.position += len(batch)
     lesson.learned += len(good)
-
-
-def _usable(vector: np.ndarray) -> bool:
-    return bool(np.isfinite(vector).all() and vector.any())
+    return b"".join(digests)
 
 
 def _classifier(model: Model) -> ExLLClassifier:
     return model.classifier if isinstance(model, ImageLearner) else model
 
 
-def _same(facts: dict[str, object], lesson: Lesson) -> bool:
+def _is_unfinished(facts: dict[str, object], lesson: Lesson) -> bool:
     return facts["fingerprint"] == lesson.fingerprint and facts["position"] != facts["examples"]

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier
+from exll.explain.evidence_map import EvidenceMap, evidence_map
+from exll.explain.explanation import Explanation
 from exll.explain.rules import Rule
-from exll.features.backbone import BUILT_IN, Backbone
+from exll.features.backbone import BUILT_IN, Backbone, find_backbone
 from exll.features.image import ImageSource
 from exll.learner.model_file import ModelFile
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
@@ -95,6 +98,22 @@ class ImageLearner:
         self._check_width(vectors)
         return [Prediction(*answer) for answer in self.classifier.two_best(vectors, inference)]
 
+    def explain(self, image: ImageSource) -> Explanation:
+        """Why an image is taken for what it is: hit, near hit, near miss, contributions."""
+        return self.classifier.explain(self.backbone.features([image])[0])
+
+    def evidence_map(self, image: ImageSource, label: Label, against: Label | None = None) -> EvidenceMap:
+        """Where in an image the evidence for a class lies, or for it and against another."""
+        asked = self.classifier.learner_.inference()
+        numbers = []
+        for name in (label, against):
+            if name is not None and name not in asked.labels:
+                raise InputError(f"there is no class {name!r}.")
+            numbers.append(None if name is None else asked.labels.index(name))
+        k, other = numbers
+        assert k is not None
+        return evidence_map(asked, self.backbone.feature_map(image), k, other)
+
     @property
     def classes_(self) -> NDArray[Any]:
         return self.classifier.classes_
@@ -104,9 +123,9 @@ class ImageLearner:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the backbone's weights to one file; the file remembers which backbone it was."""
-        backbone = {"name": self.backbone.name, "identity": self.backbone.identity, "path": str(self.backbone.path)}
-        if self.backbone.name == BUILT_IN:
-            del backbone["path"]  # it comes with the package, wherever that lies
+        backbone = {"name": self.backbone.name, "identity": self.backbone.identity}
+        if self.backbone.path != find_backbone(BUILT_IN):  # which comes with the package, wherever that lies
+            backbone["path"] = str(self.backbone.path.resolve())
         self.classifier._write(path, {"kind": KIND, "backbone": backbone})
 
     @classmethod
@@ -135,7 +154,8 @@ class ImageLearner:
 
 def _find(known: dict[str, Any], threads: int | None) -> Backbone:
     try:
-        return Backbone(known.get("path", known["name"]), threads)
+        path = known.get("path")
+        return Backbone(path if path is not None and Path(path).is_file() else known["name"], threads)
     except BackboneError as error:
         raise BackboneError(
             f"this model was taught with the backbone {known['name']}, which is not found here: {error} "

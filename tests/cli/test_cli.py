@@ -116,6 +116,60 @@ def test_what_the_first_example_fixed_cannot_be_changed(data: Path, tmp_path: Pa
     assert "'preset' parameter" in result.stderr
 
 
+def test_two_programs_do_not_overwrite_each_other(data: Path, tmp_path: Path) -> None:
+    from exll.cli.learn import _Saver
+    from exll.errors import ModelFileError
+
+    path = tmp_path / "m.exll"
+    one, other = (ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]) for _ in range(2))
+    first, second = _Saver(one, path), _Saver(other, path)
+    first()
+    first()
+    with pytest.raises(ModelFileError, match="another program has changed"):
+        second()
+
+
+def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_path: Path) -> None:
+    result = exll("learn", data, "-m", tmp_path / "m.exll", "--records", "0")
+    assert result.returncode == 1
+    assert "'records' parameter" in result.stderr
+    result = exll("learn", data, "-m", tmp_path / "none" / "m.exll")
+    assert result.returncode == 1
+    assert "does not exist; make it first" in result.stderr
+    assert exll("learn", data, "-m", tmp_path / "m.exll", "--threads", "5000").returncode == 2
+
+
+def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data, "-m", model).returncode == 0
+    picture(2, 99).save(tmp_path / "new.png")
+    words = exll("explain", model, tmp_path / "new.png").stdout
+    assert words.startswith('"kind 2" (')
+    assert "inference" in words
+    assert 'hit        "kind 2", distance' in words
+    assert 'near miss  "kind ' in words
+    assert exll_json("explain", model, tmp_path / "new.png")["hit"]["label"] == "kind 2"
+    printed = exll("rules", model).stdout
+    assert printed.count('THEN it is "kind 1"') >= 1
+    assert "unusual example" in printed
+    assert exll("rules", model, "--level", "megacloud", "--of", "kind 1").stdout.count("IF") == 1
+    assert exll("rules", model, "--of", "nobody").returncode == 1
+
+
+def test_suspects_are_named(tmp_path: Path) -> None:
+    folder = write_class_folder(tmp_path / "data", classes=3, each=15)
+    wrong = folder / "kind 0" / "wrong.png"
+    picture(1, 500).save(wrong)
+    (folder / "kind 2" / "copy.png").write_bytes((folder / "kind 1" / "003.png").read_bytes())
+    assert exll("learn", folder, "-m", tmp_path / "m.exll").returncode == 0
+    facts = exll_json("suspects", tmp_path / "m.exll")
+    assert str(wrong) in [suspect["name"] for suspect in facts["suspects"]]
+    assert len(facts["contradictions"]) == 1
+    words = exll("suspects", tmp_path / "m.exll").stdout
+    assert "one image, several labels: " in words
+    assert f'{wrong}: taught as "kind 0", the others say "kind 1"' in words
+
+
 def test_features_can_be_learned_and_judged_without_images(tmp_path: Path) -> None:
     stream = random_stream(4, width=8, classes=3, samples=120)
     np.savez(tmp_path / "f.npz", X=stream.X, y=np.array(stream.y), class_names=np.array(["a", "b", "c"]))

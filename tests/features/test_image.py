@@ -595,3 +595,14 @@ def test_a_crop_larger_than_the_picture_is_refused() -> None:
             resize(PICTURE, "short-side-crop", size, resize_to, "bilinear")
     with pytest.raises(InputError, match="'squash'; got 'stretch'"):
         resize(PICTURE, "stretch", 16, 16, "bilinear")  # type: ignore[arg-type]
+
+
+def test_a_jpeg_of_very_many_scans_is_refused_unread() -> None:
+    encoded = io.BytesIO()
+    Image.effect_noise((64, 64), 50).save(encoded, "JPEG", progressive=True)
+    content = encoded.getvalue()
+    assert read_image(content).size == (64, 64)
+    scan = content.rindex(b"\xff\xda")
+    repeated = content[:-2] + content[scan:-2] * 200 + content[-2:]
+    with pytest.raises(ImageError, match="scans; at most 100"):
+        read_image(repeated)

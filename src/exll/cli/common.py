@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from exll.estimator import ExLLClassifier
     from exll.features.cache import FeatureCache
     from exll.teaching import Model
 
@@ -40,7 +41,7 @@ BackboneOption = Annotated[
     str | None,
     typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
 ]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of the network [default: cores - 1].")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
 LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
 EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of a video.")]
@@ -51,6 +52,19 @@ def open_model(path: Path, backbone: str | None, threads: int | None = None) -> 
 
     model: Model = load(path, backbone=backbone, threads=threads)
     return model
+
+
+def open_classifier(path: Path) -> "ExLLClassifier":
+    """What a model has learned, without the network that sees for it."""
+    from exll.errors import ModelFileError
+    from exll.estimator import ExLLClassifier
+    from exll.learner.model_file import read_model
+
+    file = read_model(path)
+    try:
+        return ExLLClassifier._from_file(file)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
+        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
 
 
 def feature_cache(wanted: bool) -> "FeatureCache | None":

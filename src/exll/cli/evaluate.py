@@ -42,7 +42,7 @@ def evaluate(
 
     from exll.errors import StreamError
     from exll.streams.stream import open_stream
-    from exll.teaching import vectors_of
+    from exll.teaching import vectors_of, why_unusable
     from exll.vision import ImageLearner
 
     learner = open_model(model, backbone, threads)
@@ -53,8 +53,9 @@ def evaluate(
         for example, extracted in zip(
             stream.examples, vectors_of(learner, stream, 0, feature_cache(cache)), strict=True
         ):
-            if extracted.vector is None:
-                skipped.append([example.ref, str(extracted.error)])
+            error = why_unusable(example, extracted)
+            if error is not None:
+                skipped.append([example.ref, str(error)])
             else:
                 vectors.append(extracted.vector)
                 truths.append(example.label)
@@ -66,7 +67,7 @@ def evaluate(
     facts = _count(classifier, np.array(vectors), np.array(truths), inference.value)
     facts |= {"skipped": len(skipped), "skipped_files": skipped}
     if json:
-        typer.echo(dumps(facts, indent=2, ensure_ascii=False))
+        typer.echo(dumps(facts, indent=2))
         return
     show_skipped(len(skipped), skipped)
     _print(facts)

@@ -27,7 +27,7 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
 
     facts = _facts(model)
     if json:
-        typer.echo(dumps(facts, indent=2, ensure_ascii=False))
+        typer.echo(dumps(facts, indent=2))
         return
     typer.echo(f"{model}: {len(facts['classes']):,} classes")
     for name in SHOWN:

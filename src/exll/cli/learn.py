@@ -50,24 +50,23 @@ def learn(
     json: JsonOption = False,
 ) -> None:
     """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
+    from exll.errors import ModelFileError
     from exll.streams.stream import default_order, open_stream
-    from exll.teaching import find_lesson, new_lesson, teach
+    from exll.teaching import prepare_lesson, teach
 
-    stream = open_stream(data, label=label, every=every)
-    order = order or default_order(stream.kind)
-    stream = stream.ordered(order, seed)
-    learner = _model_for(model, stream, preset, records, backbone, threads)
-    lesson = find_lesson(learner, stream, order, seed)
-    if lesson is not None and lesson.finished and not again:
+    if not model.resolve().parent.is_dir():
+        raise ModelFileError(f"the folder {model.resolve().parent} does not exist; make it first.")
+    whole = open_stream(data, label=label, every=every)
+    order = order or default_order(whole.kind)
+    whole = whole.ordered(order, seed)
+    learner = _model_for(model, whole, preset, records, backbone, threads)
+    lesson, stream = prepare_lesson(learner, whole, order, seed, again)
+    if not stream.examples:
         _report(learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
         return
-    if stream.passed_over and not json:
-        typer.echo(f"passing over {len(stream.passed_over):,} files: no images, or outside a class", err=True)
-    resumed = lesson is not None and not lesson.finished
-    if lesson is None or lesson.finished:
-        lesson = new_lesson(stream, order, seed)
-    if resumed and not json:
-        typer.echo(f"going on at {lesson.position:,} of {lesson.examples:,}", err=True)
+    if not json:
+        _announce(whole, stream, lesson)
+    save = _Saver(learner, model)
     try:
         with progress_bar(json) as progress:
             task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
@@ -75,7 +74,7 @@ def learn(
                 learner,
                 stream,
                 lesson,
-                lambda: learner.save(model),
+                save,
                 cache=feature_cache(cache),
                 save_every=save_every,
                 strict=strict,
@@ -89,6 +88,39 @@ def learn(
     _report(learner, lesson, json)
 
 
+class _Saver:
+    """Saves a model, unless another program has changed its file since it was last read or written here."""
+
+    def __init__(self, model: "Model", path: Path) -> None:
+        self._model = model
+        self._path = path
+        self._seen = self._state()
+
+    def __call__(self) -> None:
+        from exll.errors import ModelFileError
+
+        if self._state() != self._seen:
+            raise ModelFileError(f"another program has changed {self._path} meanwhile; nothing of it was overwritten.")
+        self._model.save(self._path)
+        self._seen = self._state()
+
+    def _state(self) -> tuple[int, int, int] | None:
+        if not self._path.exists():
+            return None
+        status = self._path.stat()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _announce(whole: "Stream", stream: "Stream", lesson: "Lesson") -> None:
+    if whole.passed_over:
+        typer.echo(f"passing over {len(whole.passed_over):,} files: no images, or outside a class", err=True)
+    known = len(whole.examples) - len(stream.examples)
+    if known:
+        typer.echo(f"{known:,} of {len(whole.examples):,} examples were learned before", err=True)
+    if lesson.position:
+        typer.echo(f"going on at {lesson.position:,} of {lesson.examples:,}", err=True)
+
+
 def _model_for(
     path: Path, stream: "Stream", preset: str | None, records: str | None, backbone: str | None, threads: int | None
 ) -> "Model":
@@ -97,7 +129,7 @@ def _model_for(
     from exll.estimator import ExLLClassifier
     from exll.vision import ImageLearner
 
-    wanted: Any = int(records) if records is not None and records.isdigit() else records
+    wanted: Any = int(records) if records is not None and records.isascii() and records.isdecimal() else records
     if path.exists():
         model = open_model(path, backbone, threads)
         classifier = model.classifier if isinstance(model, ImageLearner) else model
@@ -108,10 +140,12 @@ def _model_for(
                 )
         return model
     if stream.kind == "features":
-        new = ExLLClassifier(preset or "paper", records=wanted or "vectors")
+        new = ExLLClassifier(preset or "paper", records="vectors" if wanted is None else wanted)
         new._check_parameters(anew=True)
         return new
-    learner = ImageLearner(backbone or "nano", preset or "paper", records=wanted or "vectors", threads=threads)
+    learner = ImageLearner(
+        backbone or "nano", preset or "paper", records="vectors" if wanted is None else wanted, threads=threads
+    )
     learner.classifier._check_parameters(anew=True)
     return learner
 
@@ -140,9 +174,7 @@ def _report(model: "Model", lesson: "Lesson", json: bool, remark: str | None = N
         "bytes": classifier.nbytes_,
     }
     if json:
-        typer.echo(
-            dumps({**facts, "skipped_files": lesson.skipped_named, "already": remark is not None}, ensure_ascii=False)
-        )
+        typer.echo(dumps({**facts, "skipped_files": lesson.skipped_named, "already": remark is not None}))
         return
     show_skipped(lesson.skipped, lesson.skipped_named)
     if remark is not None:

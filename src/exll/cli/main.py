@@ -11,9 +11,12 @@ import typer
 from exll.cli import backbone
 from exll.cli.demo import demo
 from exll.cli.evaluate import evaluate
+from exll.cli.explain import explain
 from exll.cli.info import info
 from exll.cli.learn import learn
 from exll.cli.predict import predict
+from exll.cli.rules import rules
+from exll.cli.suspects import suspects
 from exll.version import __version__
 
 app = typer.Typer(
@@ -25,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help in plain text: twice as quick to show
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, learn, predict, evaluate, info):
+for command in (demo, learn, predict, evaluate, explain, rules, suspects, info):
     app.command()(command)
 app.add_typer(backbone.app, name="backbone")
 
@@ -49,6 +52,11 @@ def options(
     _wanted["debug"] = debug
 
 
+def _printable(text: str) -> str:
+    """One line that every terminal can show."""
+    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
+
+
 def run() -> None:
     """The entry point. Exit codes: 0 done, 1 data or model at fault, 2 usage, 130 interrupted."""
     from exll.errors import ExLLError
@@ -58,5 +66,11 @@ def run() -> None:
     except (ExLLError, OSError) as error:
         if _wanted["debug"]:
             raise
-        typer.echo(f"exll: {error}", err=True)
+        typer.echo(f"exll: {_printable(str(error))}", err=True)
+        sys.exit(1)
+    except Exception as error:
+        if _wanted["debug"]:
+            raise
+        reason = f"{type(error).__name__}: {_printable(str(error))}"
+        typer.echo(f"exll: something went wrong inside ({reason}); exll --debug shows where.", err=True)
         sys.exit(1)

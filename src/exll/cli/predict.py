@@ -103,7 +103,7 @@ def _sentence(answer: dict[str, Any]) -> str:
 def _print_json(answers: list[dict[str, Any]]) -> None:
     from json import dumps
 
-    typer.echo(dumps(answers, indent=2, ensure_ascii=False))
+    typer.echo(dumps(answers, indent=2))
 
 
 def _print_csv(answers: list[dict[str, Any]]) -> None:

@@ -27,8 +27,7 @@ class FeatureCache:
     """Vectors by key; the least recently used go first when room runs out."""
 
     def __init__(self, path: Path | None = None, most_bytes: int | None = None) -> None:
-        megabytes = float(os.environ.get("EXLL_CACHE_MB", DEFAULT_MEGABYTES))
-        self._most_bytes = int(megabytes * 1e6) if most_bytes is None else most_bytes
+        self._most_bytes = _most_bytes() if most_bytes is None else most_bytes
         self._path = path
         self._threads = threading.local()
         self._since_check = CHECK_EVERY  # so that the first write looks
@@ -40,8 +39,8 @@ class FeatureCache:
         digest.update(content)
         return digest.digest()
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        """Those of the vectors that are there."""
+    def get(self, keys: Sequence[bytes], width: int) -> dict[bytes, NDArray[np.float32]]:
+        """Those of the vectors that are there and whole."""
         if self._off or not keys:
             return {}
         try:
@@ -50,10 +49,10 @@ class FeatureCache:
             rows = connection.execute(f"SELECT key, vector FROM features WHERE key IN ({marks})", list(keys)).fetchall()
             if rows:
                 self._touch(connection, [key for key, _ in rows])
-        except (sqlite3.Error, OSError):
-            self._give_up()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
             return {}
-        return {key: np.frombuffer(vector, np.float32) for key, vector in rows}
+        return {key: np.frombuffer(vector, np.float32) for key, vector in rows if len(vector) == 4 * width}
 
     def put(self, vectors: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:
         if self._off:
@@ -68,8 +67,8 @@ class FeatureCache:
             if self._since_check >= CHECK_EVERY:
                 self._since_check = 0
                 self._evict(connection)
-        except (sqlite3.Error, OSError):
-            self._give_up()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
 
     @property
     def nbytes(self) -> int:
@@ -110,8 +109,17 @@ class FeatureCache:
             self._threads.connection = connection
         return connection
 
-    def _give_up(self) -> None:
+    def _give_up(self, error: Exception) -> None:
+        """No cache for the rest of this run; a damaged file is cleared away for the next one."""
         self._off = True
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            with contextlib.suppress(OSError):
+                _remove(self._path or cache_folder() / "features.sqlite")
+
+
+def _most_bytes() -> int:
+    named = os.environ.get("EXLL_CACHE_MB", "")
+    return 1_000_000 * (int(named) if named.isascii() and named.isdecimal() else DEFAULT_MEGABYTES)
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -120,12 +128,19 @@ def _open(path: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):  # locked or not writable, but not damaged
             raise
-        path.unlink(missing_ok=True)
+        _remove(path)
         return _connect(path)
+
+
+def _remove(path: Path) -> None:
+    """The database with what SQLite lays beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=20.0)
+    connection.execute("PRAGMA page_size = 16384")  # several vectors a page, little of it left empty
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")

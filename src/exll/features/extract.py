@@ -17,6 +17,8 @@ from exll.features.backbone import BATCH, Backbone
 from exll.features.cache import FeatureCache
 from exll.features.image import open_regular_file, printable
 
+LARGEST_FILE = 256_000_000
+
 
 @dataclass(frozen=True)
 class Extracted:
@@ -59,7 +61,7 @@ def extract(
 def _prepare(paths: list[Path], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
     contents = [_read(path) for path in paths]
     keys = [FeatureCache.key(backbone.identity, c) if isinstance(c, bytes) else None for c in contents]
-    known = {} if cache is None else cache.get([key for key in keys if key is not None])
+    known = {} if cache is None else cache.get([key for key in keys if key is not None], backbone.width)
     prepared = []
     for path, content, key in zip(paths, contents, keys, strict=True):
         if isinstance(content, ImageError):
@@ -74,6 +76,8 @@ def _prepare(paths: list[Path], backbone: Backbone, cache: FeatureCache | None) 
 def _read(path: Path) -> bytes | ImageError:
     try:
         with open_regular_file(path) as file:
+            if os.fstat(file.fileno()).st_size > LARGEST_FILE:
+                return ImageError(f"{printable(path)}: the file is larger than {LARGEST_FILE // 10**6} MB.")
             return file.read()
     except ImageError as error:
         return error

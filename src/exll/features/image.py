@@ -24,6 +24,7 @@ from exll.errors import ImageError, InputError
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
 MOST_PIXELS = 100_000_000
+MOST_SCANS = 100
 
 # A JPEG is decoded at a fraction of its size only while this many times the needed side remains.
 DRAFT_MARGIN = 2
@@ -152,6 +153,12 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
     if name is None:
         raise ImageError(f"{where}the image is none of {', '.join(FORMATS)}; it begins with {head[:12]!r}.")
     file.seek(0)
+    if name == "JPEG":
+        # A progressive file may hold any number of scans over all its pixels, in a few bytes each.
+        scans = file.read().count(b"\xff\xda")
+        if scans > MOST_SCANS:
+            raise ImageError(f"{where}the image has {scans:,} scans; at most {MOST_SCANS} are decoded.")
+        file.seek(0)
     with _plain_errors(where, name):
         if name == "WebP":
             _check_size(_webp_canvas(head), where, most_pixels)

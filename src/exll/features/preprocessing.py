@@ -16,6 +16,7 @@ Interpolation = Literal["bilinear", "bicubic", "lanczos", "nearest"]
 Layout = Literal["NHWC", "NCHW"]
 Dtype = Literal["uint8", "float32"]
 
+LARGEST_SIZE = 4096
 OPTIONS = (
     'size, resize ("short-side-crop" or "squash"), resize_to, interpolation ("bilinear", "bicubic", "lanczos" or '
     '"nearest"), layout ("NHWC" or "NCHW"), dtype ("uint8" or "float32"), scale, mean, std, outputs'
@@ -59,12 +60,15 @@ class Preprocessing:
                 features_output=str(outputs["features"]),
                 map_output=None if outputs.get("map") is None else str(outputs["map"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise BackboneError(
                 f"{where} does not say rightly how to prepare an image ({_reason(error)}); it needs {OPTIONS}."
             ) from error
-        if preprocessing.size < 1 or preprocessing.resize_to < preprocessing.size or 0.0 in preprocessing.std:
-            raise BackboneError(f"{where}: size must be at least 1, resize_to at least size, and std not 0.")
+        size, resize_to = preprocessing.size, preprocessing.resize_to
+        if not 1 <= size <= resize_to <= LARGEST_SIZE or 0.0 in preprocessing.std:
+            raise BackboneError(
+                f"{where}: size must be at least 1, resize_to at least size and at most {LARGEST_SIZE}, and std not 0."
+            )
         return preprocessing
 
     def prepare(self, source: ImageSource) -> NDArray[Any]:
@@ -88,7 +92,7 @@ def find_preprocessing(metadata: dict[str, str], path: Path) -> Preprocessing:
         return Preprocessing.from_json(metadata["exll"], f"the metadata of {path}")
     beside = path.with_suffix(".json")
     if beside.is_file():
-        return Preprocessing.from_json(beside.read_text(encoding="utf-8"), str(beside))
+        return Preprocessing.from_json(beside.read_text(encoding="utf-8", errors="replace"), str(beside))
     raise BackboneError(
         f"{path} does not say how to prepare an image for it: write {beside.name} beside it, or the metadata entry "
         f"'exll', with {OPTIONS}."

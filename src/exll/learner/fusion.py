@@ -39,6 +39,10 @@ class Fusion(Protocol):
 
     def posteriors(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]: ...
 
+    def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
+        """How often each class was the truth when the voices said this; empty where that never came up."""
+        ...
+
     def frozen(self) -> "Fusion":
         """A cheap copy that later learning leaves alone."""
         ...
@@ -110,6 +114,9 @@ class PairwiseFusion:
             speakers[open_rows] = np.where(global_wins, _GLOBAL, _LOCAL)
             labels[open_rows] = np.where(global_wins, one, other)
         return labels, seen, speakers
+
+    def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
+        return dict(self.counts.get((global_label, local_label), {}))
 
     def frozen(self) -> "PairwiseFusion":
         copy = PairwiseFusion()

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import softmax
 
+from exll.errors import InputError
 from exll.learner.fusion import Fusion
 from exll.learner.head import Head
 from exll.learner.megacloud import MegaClouds
@@ -35,6 +36,12 @@ class Inference:
     prototype_ids: Indices  # (prototypes,) whose row each of the first is
     first_prototype: Indices  # (classes,) where each class starts among them
     fusion: Fusion
+    # What explanations need beside the scores, in the same order of rows.
+    means: Matrix  # (prototypes + classes, d) centres, then class means
+    products: Matrix  # (prototypes + classes, d) the precision times them
+    supports: Indices  # (prototypes,)
+    class_counts: Indices  # (classes,)
+    precision: Precision
 
     @classmethod
     def of(
@@ -57,6 +64,11 @@ class Inference:
             prototype_ids=order,
             first_prototype=np.searchsorted(prototypes.class_of[order], np.arange(len(megaclouds))),
             fusion=fusion.frozen(),
+            means=means,
+            products=products,
+            supports=prototypes.counts[order],
+            class_counts=megaclouds.counts.copy(),
+            precision=precision,
         )
 
     @cached_property
@@ -93,6 +105,29 @@ class Inference:
             others[undecided] = softmax(both[0], axis=1) + softmax(both[1], axis=1)
             others[rows, labels] = -1.0
         return first_of_largest_rows(others)
+
+    def prototype_scores(self, x: Vector) -> Vector:
+        """Eq. 18 of one vector for every prototype, in the order of rows."""
+        local = len(self.prototype_ids)
+        scores: Vector = self.weights[:local] @ x + self.biases[:local]
+        return scores
+
+    def rows_of_class(self, k: int) -> slice:
+        stops = [*self.first_prototype.tolist()[1:], len(self.prototype_ids)]
+        return slice(int(self.first_prototype[k]), stops[k])
+
+    def row_of_prototype(self, prototype: int) -> int:
+        rows = np.flatnonzero(self.prototype_ids == prototype)
+        if not len(rows):
+            raise InputError(f"there is no prototype {prototype}.")
+        return int(rows[0])
+
+    def class_of_row(self, row: int) -> int:
+        return int(np.searchsorted(self.first_prototype, row, side="right")) - 1
+
+    def class_mean(self, k: int) -> Vector:
+        mean: Vector = self.means[len(self.prototype_ids) + k]
+        return mean
 
     def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
         """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""

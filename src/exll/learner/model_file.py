@@ -52,9 +52,9 @@ def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Te
         _flush(temporary)
         temporary.replace(target)
         _flush(target.parent)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:  # safetensors has an error of its own for a full disk
         temporary.unlink(missing_ok=True)
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise ModelFileError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -15,12 +15,13 @@ from exll.streams.example import Example, composed
 END_BYTES = 4096
 
 
-def fingerprint(kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.float32] | None) -> str:
-    """SHA-256 over the kind and every example: its name relative to the source, what is known of it, and its content.
+def example_digests(
+    kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.float32] | None
+) -> list[bytes]:
+    """SHA-256 of every example: its name relative to the source, what is known of it, and its content.
 
-    The order of the examples, the place of the folder and the dates of the files do not count. A row of features is
-    read whole; of a file only the size and both ends, so a change that keeps these goes unseen. A file that cannot be
-    read counts as that.
+    The place of the folder and the dates of the files do not count. A row of features is read whole; of a file only the
+    size and both ends, so a change that keeps these goes unseen. A file that cannot be read counts as that.
     """
     prefix = _prefix(kind, source)
     whole = file_identity(source) if kind == "video" else ""
@@ -34,6 +35,11 @@ def fingerprint(kind: str, examples: Sequence[Example], source: Path, vectors: N
         video = None if kind == "video" else example.video  # a video's own name is where it lies, not what it is
         facts = [name, example.label, example.instance, video, example.frame, example.row, content]
         digests.append(hashlib.sha256(json.dumps(facts).encode()).digest())
+    return digests
+
+
+def fingerprint(kind: str, digests: Sequence[bytes]) -> str:
+    """SHA-256 over a stream's examples, in whatever order they come."""
     total = hashlib.sha256(json.dumps([kind, len(digests)]).encode())
     for digest in sorted(digests):
         total.update(digest)

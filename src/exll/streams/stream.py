@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from exll.errors import StreamError
 from exll.streams.example import Example, composed
 from exll.streams.feature_file import read_features
-from exll.streams.fingerprint import fingerprint
+from exll.streams.fingerprint import example_digests, fingerprint
 from exll.streams.folder import is_image_name, list_folder
 from exll.streams.orderings import AS_IS, arrange, parse_order
 from exll.streams.table import read_table
@@ -57,7 +58,18 @@ class Stream:
 
     def fingerprint(self) -> str:
         """What tells this data from other data, in any order and wherever it lies (64 hexadecimal digits)."""
-        return fingerprint(self.kind, self.examples, self.source, self.vectors)
+        return fingerprint(self.kind, self.digests)
+
+    @cached_property
+    def digests(self) -> list[bytes]:
+        """What tells each example from others, in the order of the examples."""
+        return example_digests(self.kind, self.examples, self.source, self.vectors)
+
+    def leaving_out(self, known: set[bytes]) -> "Stream":
+        """The stream without the examples whose digests begin with one of these."""
+        length = len(next(iter(known), b""))
+        kept = [e for e, digest in zip(self.examples, self.digests, strict=True) if digest[:length] not in known]
+        return self if len(kept) == len(self.examples) else replace(self, examples=kept)
 
 
 def default_order(kind: StreamKind) -> str:

@@ -1,0 +1,48 @@
+"""``exll explain``: why an image is taken for what it is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from exll.cli.common import BackboneOption, JsonOption, ModelArgument, ThreadsOption, open_model
+
+if TYPE_CHECKING:
+    from exll.explain.explanation import Evidence, Explanation
+
+EXAMPLES_SHOWN = 3
+
+
+def explain(
+    model: ModelArgument,
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="An image file.", show_default=False)],
+    json: JsonOption = False,
+    backbone: BackboneOption = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Say why: the examples it resembles most, those it nearly was, and what both voices said."""
+    from json import dumps
+
+    from exll.errors import StreamError
+    from exll.estimator import ExLLClassifier
+
+    learner = open_model(model, backbone, threads)
+    if isinstance(learner, ExLLClassifier):
+        raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
+    explanation = learner.explain(image)
+    typer.echo(dumps(explanation.to_dict(), indent=2) if json else _words(explanation))
+
+
+def _words(explanation: "Explanation") -> str:
+    runner_up = "" if explanation.runner_up is None else f', else "{explanation.runner_up}"'
+    lines = [f'"{explanation.label}" ({explanation.probability:.1%}{runner_up})', explanation.reason]
+    parts = (("hit", explanation.hit), ("near hit", explanation.near_hit), ("near miss", explanation.near_miss))
+    lines += [_line(name, evidence) for name, evidence in parts if evidence is not None]
+    return "\n".join(lines)
+
+
+def _line(name: str, evidence: "Evidence") -> str:
+    shown = ", ".join(example.name for example in evidence.examples[:EXAMPLES_SHOWN]) or "no examples remembered"
+    more = evidence.support - min(EXAMPLES_SHOWN, len(evidence.examples))
+    rest = f" and {more} more" if more and evidence.examples else ""
+    return f'{name:10} "{evidence.label}", distance {evidence.distance:.1f}: {shown}{rest}'

@@ -1,0 +1,80 @@
+r"""Contributions that are the arithmetic of the score, and what would truly change without a prototype.
+
+A class's mean is the support-weighted mean of its prototypes, $\mu_k = \sum_j (S_j/i_k)\,p_j$, and the global score of
+Eq. 20 is linear in one of the two means it holds. So it is exactly a sum over the class's prototypes:
+
+$$\mu_k^T\Lambda x - \tfrac12\mu_k^T\Lambda\mu_k = \sum_j \tfrac{S_j}{i_k}\,(x - \tfrac12\mu_k)^T\Lambda\,p_j$$
+"""
+
+from dataclasses import dataclass
+
+from exll.learner.inference import Inference
+from exll.types import Label, Vector
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one prototype adds to the global score of its class."""
+
+    prototype: int
+    label: Label
+    support: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Without:
+    """A class recomputed from its other prototypes: the true change, which is not the prototype's contribution.
+
+    Taking a prototype away moves the class's mean, so the other contributions change too. ``score_after`` is None where
+    it was the class's only one.
+    """
+
+    prototype: int
+    label: Label
+    score_before: float
+    score_after: float | None
+    global_label_before: Label
+    global_label_after: Label | None
+
+    @property
+    def change(self) -> float | None:
+        return None if self.score_after is None else self.score_after - self.score_before
+
+
+def contributions(asked: Inference, x: Vector, k: int) -> list[Contribution]:
+    """The global score of class k at x, prototype by prototype, the largest first; they sum to the score."""
+    rows = asked.rows_of_class(k)
+    shares = asked.supports[rows] / asked.class_counts[k]
+    values = shares * (asked.products[rows] @ (x - 0.5 * asked.class_mean(k)))
+    parts = [
+        Contribution(int(asked.prototype_ids[row]), asked.labels[k], int(asked.supports[row]), float(value))
+        for row, value in zip(range(rows.start, rows.stop), values, strict=True)
+    ]
+    return sorted(parts, key=lambda part: (-part.value, part.prototype))
+
+
+def without(asked: Inference, x: Vector, prototype: int) -> Without:
+    """What global inference would say had this prototype's examples never been in its class."""
+    row = asked.row_of_prototype(prototype)
+    k = asked.class_of_row(row)
+    scores = asked.scores(x[None, :], "global")[0]
+    before = asked.labels[int(scores.argmax())]
+    rest = int(asked.class_counts[k] - asked.supports[row])
+    after: float | None = None
+    if rest:
+        total = asked.class_counts[k] * asked.class_mean(k) - asked.supports[row] * asked.means[row]
+        mean = total / rest
+        product = asked.precision.apply(mean[None, :])[0]
+        after = float(product @ x - 0.5 * product @ mean)
+    changed = scores.copy()
+    changed[k] = -float("inf") if after is None else after
+    known = len(scores) > 1 or after is not None
+    return Without(
+        prototype=prototype,
+        label=asked.labels[k],
+        score_before=float(scores[k]),
+        score_after=after,
+        global_label_before=before,
+        global_label_after=asked.labels[int(changed.argmax())] if known else None,
+    )

@@ -1,0 +1,168 @@
+"""Why: the hit, the near hit and the near miss behind one answer, in numbers that add up."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from exll.explain.contributions import Contribution, contributions
+from exll.learner.exll import ExLL
+from exll.learner.inference import Inference
+from exll.learner.records import Record
+from exll.learner.ties import first_of_largest
+from exll.types import Label, Vector
+
+REFS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A learned example: its name, its place in the stream, and its cosine to x where its vector was kept."""
+
+    name: str
+    position: int
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A prototype as evidence: how near, how much of its class, and the examples it is made of.
+
+    ``distance`` is the Mahalanobis distance of Eq. 10; ``membership`` the softmax over all prototypes of Eq. 18's
+    scores (docs/decisions.md, 14). Examples come by closeness to x where their vectors were kept, else oldest first.
+    """
+
+    prototype: int
+    label: Label
+    support: int
+    share: float
+    distance: float
+    membership: float
+    examples: tuple[Remembered, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One answer and its reasons.
+
+    ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up. ``pair_counts`` is
+    what the fusion table holds for this pair of voices: how often each label was the truth. Where it is empty, the pair
+    was never seen, and ``reason`` says who spoke.
+    """
+
+    label: Label
+    probability: float
+    runner_up: Label | None
+    hit: Evidence
+    near_hit: Evidence | None
+    near_miss: Evidence | None
+    local_label: Label
+    global_label: Label
+    pair_counts: dict[Label, int]
+    reason: str
+    megacloud_membership: float
+    global_score: float
+    contributions: tuple[Contribution, ...]
+    against: tuple[Contribution, ...]
+
+    @property
+    def agreed(self) -> bool:
+        return self.local_label == self.global_label
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        facts = asdict(self)
+        facts["agreed"] = self.agreed
+        facts["pair_counts"] = [{"label": label, "count": count} for label, count in self.pair_counts.items()]
+        return facts
+
+
+def explain(learner: ExLL, x: Vector) -> Explanation:
+    """Explain the fused answer for one unit vector."""
+    with learner.lock:  # answer and records of one moment
+        asked = learner.inference()
+        winners, posteriors = asked.posteriors(x[None, :], "fused")
+        k = int(winners[0])
+        alone = len(asked.labels) == 1
+        second = None if alone else int(asked.runners_up(x[None, :], winners, posteriors, "fused")[0])
+        class_scores = asked.scores(x[None, :], "global")[0]
+        local_k = first_of_largest(asked.scores(x[None, :], "local")[0])
+        global_k = first_of_largest(class_scores)
+        counts = asked.fusion.evidence(global_k, local_k)
+        hit, near_hit = _nearest_two(learner, asked, x, k)
+        return Explanation(
+            label=asked.labels[k],
+            probability=min(1.0, float(posteriors[0, k])),
+            runner_up=None if second is None else asked.labels[second],
+            hit=hit,
+            near_hit=near_hit,
+            near_miss=None if second is None else _nearest_two(learner, asked, x, second)[0],
+            local_label=asked.labels[local_k],
+            global_label=asked.labels[global_k],
+            pair_counts={
+                asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
+            },
+            reason=_reason(asked, k, global_k, local_k, counts),
+            megacloud_membership=float(softmax(class_scores)[k]),
+            global_score=float(class_scores[k]),
+            contributions=tuple(contributions(asked, x, k)),
+            against=() if second is None else tuple(contributions(asked, x, second)),
+        )
+
+
+def _nearest_two(learner: ExLL, asked: Inference, x: Vector, k: int) -> tuple[Evidence, Evidence | None]:
+    """Eq. 10 and 11 within class k."""
+    scores = asked.prototype_scores(x)
+    rows = asked.rows_of_class(k)
+    own = scores[rows].copy()
+    first = first_of_largest(own)
+    if len(own) == 1:
+        return _evidence(learner, asked, x, scores, rows.start + first, k), None
+    own[first] = -np.inf
+    places = rows.start + first, rows.start + first_of_largest(own)
+    best, next_best = (_evidence(learner, asked, x, scores, place, k) for place in places)
+    return best, next_best
+
+
+def _evidence(learner: ExLL, asked: Inference, x: Vector, scores: Vector, row: int, k: int) -> Evidence:
+    prototype, support = int(asked.prototype_ids[row]), int(asked.supports[row])
+    length = float(x @ asked.precision.apply(x[None, :])[0])
+    return Evidence(
+        prototype=prototype,
+        label=asked.labels[k],
+        support=support,
+        share=support / int(asked.class_counts[k]),
+        distance=float(np.sqrt(max(0.0, length - 2 * float(scores[row])))),
+        membership=float(softmax(scores)[row]),
+        examples=_examples(learner.records(prototype), x),
+    )
+
+
+def _examples(records: list[Record], x: Vector) -> tuple[Remembered, ...]:
+    remembered = [
+        Remembered(r.name, r.position, None if r.vector is None else float(r.vector.astype(np.float64) @ x))
+        for r in records
+    ]
+    if remembered and remembered[0].similarity is not None:
+        remembered.sort(key=lambda r: (-(r.similarity or 0.0), r.position))
+    return tuple(remembered[:REFS_SHOWN])
+
+
+def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[int, int]) -> str:
+    """The decision in one sentence."""
+    name = {index: f'"{asked.labels[index]}"' for index in {k, global_k, local_k}}
+    if global_k == local_k:
+        said = f"Local and global inference both say {name[global_k]}"
+    else:
+        said = f"Local inference says {name[local_k]}, global inference {name[global_k]}"
+    if counts:
+        total = sum(counts.values())
+        times = "once" if total == 1 else f"{total:,} times"
+        return (
+            f"{said}; this happened {times} while learning, and the truth was {name[k]} in {counts[k]:,} of {total:,}."
+        )
+    if global_k == local_k:
+        return f"{said}; this pair never came up while learning, so the agreed label stands."
+    surer = "global" if k == global_k else "local"
+    return f"{said}; this pair never came up while learning, and {surer} inference is surer of itself."

@@ -1,0 +1,158 @@
+"""Training examples whose label the rest of the data contradicts, and the same image under two labels.
+
+Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
+the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank), so n
+examples cost little more than one model.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
+
+from exll.errors import InputError
+from exll.learner.exll import ExLL
+from exll.learner.threads import one_blas_thread
+from exll.types import Indices, Label, Matrix, Vector
+
+SHRINKAGE = 1e-3
+CHUNK_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """An example that the others would call something else. ``doubt`` is 1 minus the probability of its label."""
+
+    name: str
+    position: int
+    label: Label
+    would_be: Label
+    doubt: float
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """One image that was taught under several labels."""
+
+    names: tuple[str, ...]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Suspects:
+    ranked: list[Suspect]  # every example, the most doubtful first
+    contradictions: list[Contradiction]
+
+    def contradicted(self) -> list[Suspect]:
+        """Those that the others would call something else."""
+        return [suspect for suspect in self.ranked if suspect.would_be != suspect.label]
+
+
+def suspects_of(learner: ExLL) -> Suspects:
+    """From what the model remembers; needs records="vectors"."""
+    if learner.records_kind != "vectors":
+        raise InputError(
+            f"this model keeps records={learner.records_kind!r} and so has no vectors of its examples to judge; "
+            'pass the data again, suspects(X, y, refs), or learn with records="vectors".'
+        )
+    with learner.lock:
+        labels = learner.labels
+        found = [
+            (record, labels[k])
+            for k in range(len(labels))
+            for prototype in learner.megacloud(k).prototypes
+            for record in learner.records(int(prototype))
+        ]
+    found.sort(key=lambda item: item[0].position)
+    vectors = np.array([record.vector for record, _ in found], np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return find_suspects(
+        vectors,
+        [label for _, label in found],
+        [record.name for record, _ in found],
+        [record.position for record, _ in found],
+    )
+
+
+def find_suspects(
+    X: Matrix, labels: Sequence[Label], names: Sequence[str], positions: Sequence[int] | None = None
+) -> Suspects:
+    """Judge unit vectors with their labels."""
+    kinds = list(dict.fromkeys(labels))
+    number = {label: k for k, label in enumerate(kinds)}
+    y = np.array([number[label] for label in labels])
+    with one_blas_thread():
+        posteriors = leave_one_out_posteriors(X, y, len(kinds))
+    rows = np.arange(len(X))
+    doubts = 1.0 - posteriors[rows, y]
+    winners = posteriors.argmax(axis=1)
+    order = np.argsort(-doubts, kind="stable")
+    places = rows if positions is None else np.asarray(positions)
+    ranked = [Suspect(names[i], int(places[i]), kinds[y[i]], kinds[winners[i]], float(doubts[i])) for i in order]
+    return Suspects(ranked, _contradictions(X, labels, names))
+
+
+def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
+    r"""The posterior of every row under linear discriminant analysis of all *other* rows, exactly.
+
+    Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$ and takes
+    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. A row that is alone in its class has no say:
+    its posterior is even over all.
+    """
+    count, width = X.shape
+    counts = np.bincount(y, minlength=classes).astype(np.float64)
+    sums = np.zeros((classes, width))
+    np.add.at(sums, y, X)
+    means = sums / counts[:, None]
+    residuals = X - means[y]
+    covariance = (1 - SHRINKAGE) * residuals.T @ residuals / count
+    covariance[np.diag_indices(width)] += SHRINKAGE
+    factor = cho_factor(covariance)
+    weights = cho_solve(factor, means.T).T  # (classes, d)
+    lengths = np.einsum("ij,ij->i", means, weights)
+    posteriors = np.full((count, classes), 1.0 / classes)
+    judged = np.flatnonzero(counts[y] > 1)
+    for start in range(0, len(judged), CHUNK_ROWS):
+        rows = judged[start : start + CHUNK_ROWS]
+        scores = _scores_without_own(X[rows], y[rows], counts, means, weights, lengths, residuals[rows], factor, count)
+        posteriors[rows] = softmax(scores, axis=1)
+    return posteriors
+
+
+def _scores_without_own(
+    X: Matrix,
+    y: Indices,
+    counts: Vector,
+    means: Matrix,
+    weights: Matrix,
+    lengths: Vector,
+    residuals: Matrix,
+    factor: tuple[Matrix, bool],
+    count: int,
+) -> Matrix:
+    """x' L m - m' L m / 2 for every class, with x taken out of its own mean and out of the precision L (rank one)."""
+    own = counts[y]
+    v = residuals * np.sqrt(own / (own - 1))[:, None]
+    U = cho_solve(factor, v.T).T
+    room = count / (1 - SHRINKAGE) - np.einsum("ij,ij->i", v, U)  # above 0: v is part of what was inverted
+    room = np.maximum(room, 1e-12)
+    x_u, means_u = np.einsum("ij,ij->i", X, U), U @ means.T
+    scores: Matrix = X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (lengths + means_u**2 / room[:, None])
+    rows = np.arange(len(X))
+    left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
+    left_weights, left_u = cho_solve(factor, left.T).T, np.einsum("ij,ij->i", U, left)
+    dots = np.einsum("ij,ij->i", X, left_weights) + x_u * left_u / room
+    scores[rows, y] = dots - 0.5 * (np.einsum("ij,ij->i", left, left_weights) + left_u**2 / room)
+    return scores
+
+
+def _contradictions(X: Matrix, labels: Sequence[Label], names: Sequence[str]) -> list[Contradiction]:
+    """Vectors that are equal to half precision under labels that are not."""
+    same: dict[bytes, list[int]] = defaultdict(list)
+    for i, row in enumerate(X.astype(np.float16)):
+        same[row.tobytes()].append(i)
+    groups = [rows for rows in same.values() if len({labels[i] for i in rows}) > 1]
+    return [Contradiction(tuple(names[i] for i in rows), tuple(labels[i] for i in rows)) for rows in groups]

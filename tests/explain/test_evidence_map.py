@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from exll import ImageLearner
+from exll.errors import BackboneError, InputError
+from exll.explain.evidence_map import AGAINST, FOR, EvidenceMap, overlay
+from exll.features.backbone import Backbone
+from networks import write_network
+from pictures import picture
+
+
+@pytest.fixture(scope="module")
+def eye() -> ImageLearner:
+    learner = ImageLearner(Backbone("nano", threads=1), preset="paper")
+    for seed in range(8):
+        for kind in range(3):
+            learner.learn(picture(kind, seed), f"kind {kind}")
+    return learner
+
+
+def test_map_plus_offset_is_the_score(eye: ImageLearner) -> None:
+    asked = eye.classifier.learner_.inference()
+    for seed in range(5):
+        image = picture(seed % 3, 100 + seed)
+        vector = eye.backbone.features([image])[0].astype(np.float64)
+        scores = asked.scores((vector / np.linalg.norm(vector))[None], "global")[0]
+        for k, label in enumerate(asked.labels):
+            found = eye.evidence_map(image, label)
+            assert found.values.shape == (4, 4)
+            assert found.score == pytest.approx(scores[k], rel=1e-5, abs=1e-3)
+        difference = eye.evidence_map(image, asked.labels[0], asked.labels[1])
+        assert difference.score == pytest.approx(scores[0] - scores[1], rel=1e-5, abs=1e-3)
+
+
+def test_places_that_speak_for_the_class_are_orange_and_those_against_blue() -> None:
+    values = np.zeros((4, 4))
+    values[0, 0], values[3, 3] = 1.0, -1.0
+    crop = np.full((128, 128, 3), 128, np.uint8)
+    picture_ = np.asarray(overlay(crop, EvidenceMap("a", None, values, 0.0))).astype(float)
+    for corner, colour in (((4, 4), FOR), ((123, 123), AGAINST)):
+        assert np.abs(picture_[corner] - colour).max() < 60
+    np.testing.assert_allclose(picture_[4, 123], 128, atol=12)
+    flat = overlay(crop, EvidenceMap("a", None, np.zeros((4, 4)), 0.0))
+    assert np.asarray(flat).min() == np.asarray(flat).max() == 128
+
+
+def test_a_backbone_with_no_map_and_an_unknown_class_say_so(eye: ImageLearner, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    plain = ImageLearner(write_network(tmp_path / "n.onnx"), preset="paper")
+    plain.learn(picture(0, 0), "a")
+    with pytest.raises(BackboneError, match="gives no feature map"):
+        plain.evidence_map(picture(0, 0), "a")
+    with pytest.raises(InputError, match="no class 'x'"):
+        eye.evidence_map(picture(0, 0), "x")

@@ -1,0 +1,160 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from exll import ExLLClassifier
+from exll.errors import InputError
+from exll.types import RecordsKind
+from support import assert_equal_models, random_stream
+
+STREAM = random_stream(14, width=10, classes=5, samples=300)
+
+
+def taught(records: RecordsKind = "vectors", samples: int = 300) -> ExLLClassifier:
+    model = ExLLClassifier("paper", records=records)
+    labels = [f"c{k}" for k in STREAM.y[:samples]]
+    return model.fit(STREAM.X[:samples], labels, refs=[f"{i}.jpg" for i in range(samples)])
+
+
+@pytest.fixture(scope="module")
+def model() -> ExLLClassifier:
+    return taught()
+
+
+def test_label_probability_and_runner_up_are_those_of_predict(model: ExLLClassifier) -> None:
+    for x, answer in zip(STREAM.queries, model.two_best(STREAM.queries), strict=True):
+        explanation = model.explain(x)
+        assert (explanation.label, explanation.runner_up) == (answer[0], answer[2])
+        assert explanation.probability == pytest.approx(answer[1])
+        assert explanation.local_label == model.predict(x[None], "local")[0]
+        assert explanation.global_label == model.predict(x[None], "global")[0]
+
+
+def test_hit_near_hit_and_near_miss_are_the_nearest_prototypes_by_mahalanobis_distance(model: ExLLClassifier) -> None:
+    learner = model.learner_
+    matrix = learner.inference().precision.apply(np.eye(10))
+    centres = learner._prototypes.vectors
+    for x, unit in zip(STREAM.queries, STREAM.unit_queries, strict=True):
+        explanation = model.explain(x)
+        distances = np.sqrt([(unit - p) @ matrix @ (unit - p) for p in centres])
+        own = sorted(model.megacloud(explanation.label).prototypes.tolist(), key=lambda j: distances[j])
+        assert explanation.hit.distance == pytest.approx(distances[own[0]], rel=1e-6)
+        assert explanation.hit.prototype == own[0] or distances[own[1]] == pytest.approx(distances[own[0]])
+        assert explanation.near_hit is not None
+        assert explanation.near_hit.distance == pytest.approx(distances[own[1]], rel=1e-6)
+        assert explanation.near_miss is not None
+        assert explanation.runner_up is not None
+        others = model.megacloud(explanation.runner_up).prototypes
+        assert explanation.near_miss.distance == pytest.approx(distances[others].min(), rel=1e-6)
+        assert explanation.near_miss.label == explanation.runner_up
+
+
+def test_contributions_sum_to_the_score_that_prediction_computes(model: ExLLClassifier) -> None:
+    asked = model.learner_.inference()
+    for x, unit in zip(STREAM.queries, STREAM.unit_queries, strict=True):
+        explanation = model.explain(x)
+        scores = dict(zip(asked.labels, asked.scores(unit[None], "global")[0], strict=True))
+        total = sum(part.value for part in explanation.contributions)
+        against = sum(part.value for part in explanation.against)
+        assert explanation.runner_up is not None
+        assert total == pytest.approx(scores[explanation.label], rel=1e-5)
+        assert explanation.global_score == pytest.approx(scores[explanation.label], rel=1e-5)
+        assert total - against == pytest.approx(scores[explanation.label] - scores[explanation.runner_up], rel=1e-5)
+        values = [part.value for part in explanation.contributions]
+        assert values == sorted(values, reverse=True)
+
+
+def test_without_a_prototype_the_class_is_truly_recomputed(model: ExLLClassifier) -> None:
+    learner = model.learner_
+    matrix = learner.inference().precision.apply(np.eye(10))
+    unit = STREAM.unit_queries[0]
+    for prototype in range(learner.prototype_count):
+        change = model.without(STREAM.queries[0], prototype)
+        ids = [j for j in model.megacloud(change.label).prototypes.tolist() if j != prototype]
+        supports = learner.supports[ids]
+        mean = supports @ learner._prototypes.vectors[ids] / supports.sum()
+        assert change.score_after == pytest.approx(unit @ matrix @ mean - 0.5 * mean @ matrix @ mean, rel=1e-6)
+        assert change.score_after is not None
+        assert change.change == pytest.approx(change.score_after - change.score_before)
+    with pytest.raises(InputError, match="no prototype 999"):
+        model.without(STREAM.queries[0], 999)
+
+
+def test_without_is_not_the_contribution(model: ExLLClassifier) -> None:
+    explanation = model.explain(STREAM.queries[0])
+    changes = [model.without(STREAM.queries[0], part.prototype).change for part in explanation.contributions]
+    assert not np.allclose([-part.value for part in explanation.contributions], np.array(changes, float))
+
+
+def test_examples_come_by_closeness_with_vectors_and_by_age_without() -> None:
+    x = STREAM.queries[3]
+    close = taught("vectors").explain(x).hit.examples
+    assert len(close) > 1
+    similarities = [example.similarity for example in close]
+    assert similarities == sorted(similarities, reverse=True, key=lambda s: s or 0.0)
+    for example in close:
+        assert example.similarity == pytest.approx(STREAM.unit[example.position] @ STREAM.unit_queries[3], abs=2e-3)
+    aged = taught("refs").explain(x).hit.examples
+    assert [example.position for example in aged] == sorted(example.position for example in aged)
+    assert aged[0].similarity is None
+    assert taught("none").explain(x).hit.examples == ()
+
+
+def test_the_reason_says_what_the_fusion_table_knew(model: ExLLClassifier) -> None:
+    reasons = {model.explain(x).reason.split(";")[1] for x in STREAM.queries}
+    for x in STREAM.queries:
+        explanation = model.explain(x)
+        assert explanation.agreed == (explanation.local_label == explanation.global_label)
+        if explanation.pair_counts:
+            assert explanation.probability == pytest.approx(
+                explanation.pair_counts[explanation.label] / sum(explanation.pair_counts.values())
+            )
+            assert "while learning, and the truth was" in explanation.reason
+        else:
+            assert "never came up while learning" in explanation.reason
+    assert len(reasons) > 1
+
+
+def test_one_class_and_one_prototype_are_explained_too() -> None:
+    alone = ExLLClassifier("paper").fit([[1.0, 2.0]], ["only"]).explain([2.0, 1.0])
+    assert (alone.label, alone.runner_up, alone.near_hit, alone.near_miss) == ("only", None, None, None)
+    assert alone.probability == 1.0
+    assert alone.hit.support == 1
+    assert alone.hit.membership == 1.0
+    change = ExLLClassifier("paper").fit([[1.0, 2.0]], ["only"]).without([2.0, 1.0], 0)
+    assert (change.score_after, change.change, change.global_label_after) == (None, None, None)
+
+
+def test_explanations_leave_no_trace_and_are_plain_values() -> None:
+    one, other = taught(), taught()
+    for x in STREAM.queries[:10]:
+        facts = one.explain(x).to_dict()
+        assert json.loads(json.dumps(facts))["label"] == facts["label"]
+        one.without(x, 0)
+    one.suspects()
+    assert_equal_models(one, other)
+
+
+def test_bad_questions_get_one_clear_sentence(model: ExLLClassifier) -> None:
+    assert model.explain(STREAM.queries[:1]) == model.explain(STREAM.queries[0])
+    with pytest.raises(InputError, match="one vector can be explained at a time; got 2"):
+        model.explain(STREAM.queries[:2])
+    with pytest.raises(InputError, match="all zeros"):
+        model.explain(np.zeros(10))
+    with pytest.raises(InputError, match="expecting 10"):
+        model.explain(np.ones(3))
+    with pytest.raises(ValueError, match="not fitted"):
+        ExLLClassifier("paper").explain(np.ones(3))
+
+
+def test_memberships_are_shares_of_one(model: ExLLClassifier) -> None:
+    asked = model.learner_.inference()
+    explanation = model.explain(STREAM.queries[0])
+    scores = asked.prototype_scores(STREAM.unit_queries[0])
+    weights = np.exp(scores - scores.max())
+    row = asked.row_of_prototype(explanation.hit.prototype)
+    assert explanation.hit.membership == pytest.approx(weights[row] / weights.sum())
+    assert replace(explanation.hit, share=0.0).share != explanation.hit.share
+    assert 0 < explanation.megacloud_membership <= 1

@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import softmax
+
+from exll import ExLLClassifier
+from exll.errors import InputError
+from exll.explain.suspects import SHRINKAGE, leave_one_out_posteriors
+from exll.types import Matrix, RecordsKind
+from support import random_stream
+
+
+def slow_posterior(X: Matrix, y: np.ndarray, i: int, classes: int) -> np.ndarray:
+    """Linear discriminant analysis of all rows but one, from nothing."""
+    others = np.arange(len(X)) != i
+    means = np.array([X[others & (y == k)].mean(axis=0) for k in range(classes)])
+    residuals = X[others] - means[y[others]]
+    # The count stays that of all rows: one row less would only rescale the shrinkage.
+    covariance = (1 - SHRINKAGE) * residuals.T @ residuals / len(X) + SHRINKAGE * np.eye(X.shape[1])
+    precision = np.linalg.inv(covariance)
+    scores = means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
+    return np.asarray(softmax(scores[None])[0])
+
+
+def test_leaving_one_out_equals_a_model_that_never_saw_it() -> None:
+    stream = random_stream(6, width=7, classes=4, samples=60)
+    y = np.array(stream.y)
+    fast = leave_one_out_posteriors(stream.unit, y, 4)
+    slow = np.array([slow_posterior(stream.unit, y, i, 4) for i in range(60)])
+    np.testing.assert_allclose(fast, slow, atol=1e-7)
+
+
+def test_a_row_alone_in_its_class_has_no_say() -> None:
+    X = np.eye(4)[[0, 0, 1, 1, 2]] + 0.01
+    posteriors = leave_one_out_posteriors(X, np.array([0, 0, 1, 1, 2]), 3)
+    np.testing.assert_allclose(posteriors[4], 1 / 3)
+
+
+def test_a_wrong_label_comes_first_with_what_it_would_be() -> None:
+    stream = random_stream(9, width=12, classes=3, samples=150, repeats=0)
+    labels = [f"c{k}" for k in stream.y]
+    truth = labels[70]
+    labels[70] = next(label for label in ("c0", "c1", "c2") if label != truth)
+    model = ExLLClassifier("paper", records="vectors").fit(stream.X, labels, refs=[f"{i}.jpg" for i in range(150)])
+    first = model.suspects().ranked[0]
+    assert (first.name, first.position, first.label, first.would_be) == ("70.jpg", 70, labels[70], truth)
+    assert first.doubt > 0.9
+    assert first in model.suspects().contradicted()
+    again = ExLLClassifier("paper", records="none").fit(stream.X, labels)
+    given = again.suspects(stream.X, labels, [f"{i}.jpg" for i in range(150)])
+    assert given.ranked[0].name == "70.jpg"
+    assert again.suspects(stream.X, labels).ranked[0].name == "sample 71"
+
+
+def test_the_same_image_under_two_labels_is_found() -> None:
+    X = random_stream(9, width=6, samples=20, repeats=0).X
+    X[7] = X[3] * 5
+    X[11] = X[12]
+    labels = ["a", "b"] * 10
+    labels[11] = labels[12]
+    model = ExLLClassifier("paper", records="vectors").fit(X, labels, refs=[str(i) for i in range(20)])
+    labels[7] = "c"
+    assert model.suspects().contradictions == []
+    model.fit(X, labels, refs=[str(i) for i in range(20)])
+    (found,) = model.suspects().contradictions
+    assert (found.names, found.labels) == (("3", "7"), ("b", "c"))
+
+
+@pytest.mark.parametrize("records", ["none", "refs", 5])
+def test_without_vectors_one_sentence_says_what_to_do(records: RecordsKind) -> None:
+    model = ExLLClassifier("paper", records=records).fit(np.eye(3), ["a", "b", "c"])
+    with pytest.raises(InputError, match=r"pass the data again, suspects\(X, y, refs\)"):
+        model.suspects()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("task", "promised"), [("grocery81", 0.95), ("scene15", 0.88), ("miniplaces", 0.58)])
+def test_five_percent_of_wrong_labels_are_ranked_first(data_folder: Path, task: str, promised: float) -> None:
+    from sklearn.metrics import average_precision_score
+
+    from tasks import Task
+
+    features = Task(task, data_folder)
+    rng = np.random.default_rng(0)
+    classes, y = np.unique(features.y, return_inverse=True)
+    wrong = rng.random(len(y)) < 0.05
+    y[wrong] = (y[wrong] + rng.integers(1, len(classes), wrong.sum())) % len(classes)
+    model = ExLLClassifier("paper", records="vectors").fit(features.X, y)
+    doubts = np.empty(len(y))
+    for suspect in model.suspects().ranked:
+        doubts[suspect.position] = suspect.doubt
+    assert average_precision_score(wrong, doubts) >= promised
