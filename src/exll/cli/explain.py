@@ -1,7 +1,7 @@
 """``exll explain``: why an image is taken for what it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -9,6 +9,7 @@ from exll.cli.common import BackboneOption, JsonOption, ModelArgument, ThreadsOp
 
 if TYPE_CHECKING:
     from exll.explain.explanation import Evidence, Explanation
+    from exll.vision import ImageLearner
 
 EXAMPLES_SHOWN = 3
 
@@ -29,7 +30,7 @@ def explain(
     learner = open_model(model, backbone, threads)
     if isinstance(learner, ExLLClassifier):
         raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
-    explanation = learner.explain(image)
+    explanation = cast("ImageLearner", learner).explain(image)
     typer.echo(dumps(explanation.to_dict(), indent=2) if json else _words(explanation))
 
 
