@@ -14,6 +14,7 @@ from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
 from exll.cli.info import info
 from exll.cli.learn import learn
+from exll.cli.map import map_command
 from exll.cli.predict import predict
 from exll.cli.rules import rules
 from exll.cli.suspects import suspects
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 for command in (demo, learn, predict, evaluate, explain, rules, suspects, info):
     app.command()(command)
+app.command("map")(map_command)
 app.add_typer(backbone.app, name="backbone")
 
 

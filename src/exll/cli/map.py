@@ -1,0 +1,96 @@
+"""``exll map``: a picture of the prototypes and how they lie to each other."""
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from exll.cli.common import JsonOption, ModelArgument
+
+if TYPE_CHECKING:
+    from exll.explain.topology import Topology
+    from exll.learner.exll import ExLL
+
+FORMATS = (".png", ".svg", ".html")
+
+
+class MethodChoice(enum.StrEnum):
+    auto = "auto"
+    tsne = "tsne"
+    pca = "pca"
+
+
+def map_command(
+    model: ModelArgument,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The picture to write: .png, .svg or .html.")
+    ] = Path("map.html"),
+    method: Annotated[
+        MethodChoice, typer.Option(help="How prototypes are laid flat; auto takes tsne from 12 prototypes on.")
+    ] = MethodChoice.auto,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of t-SNE: another seed, another layout.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Draw a model's prototypes: who lies near whom, how large, of which class, and the regions between them."""
+    from json import dumps
+
+    _check_out(out)
+    learner = _learner(model)
+
+    from exll.explain.topology import topology_of
+
+    topology = topology_of(learner, method.value, seed)
+    out.write_bytes(_drawn(topology, model.name, out.suffix.lower()))
+    if json:
+        facts = {
+            "out": str(out),
+            "prototypes": len(topology.supports),
+            "classes": len(topology.labels),
+            "examples": int(topology.supports.sum()),
+            "edges": len(topology.edges),
+            "method": topology.method,
+            "seed": seed,
+        }
+        typer.echo(dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(f"{out}: {topology.summary()}")
+
+
+def _check_out(out: Path) -> None:
+    """Before the work, not after it."""
+    from exll.errors import InputError
+
+    if out.suffix.lower() not in FORMATS:
+        raise InputError(f"a map is a .png, .svg or .html file; got {out}.")
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {out.parent} to write {out.name} into.")
+    if out.is_dir():
+        raise InputError(f"{out} is a folder; name a file to write the map to.")
+
+
+def _learner(path: Path) -> "ExLL":
+    """Of either kind of model; the network of an ImageLearner is not needed for its map."""
+    from exll.errors import ModelFileError
+    from exll.estimator import ExLLClassifier
+    from exll.learner.model_file import read_model
+
+    file = read_model(path)
+    try:
+        return ExLLClassifier._from_file(file).learner_
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
+        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
+
+
+def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:
+    from exll.errors import InputError
+
+    if suffix == ".html":
+        from exll.explain.topology_page import page
+
+        return page(topology, title).encode("utf-8")
+    try:
+        from exll.explain.topology_picture import draw, encoded
+    except ModuleNotFoundError as error:
+        raise InputError("a .png or .svg map needs matplotlib; install it, or write an .html map.") from error
+    return encoded(draw(topology, title), suffix[1:])
