@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from exll.cli.common import JsonOption, ModelArgument
+from exll.cli.common import JsonOption, ModelArgument, open_classifier
 
 if TYPE_CHECKING:
     from exll.explain.topology import Topology
-    from exll.learner.exll import ExLL
 
 FORMATS = (".png", ".svg", ".html")
 
@@ -36,7 +35,7 @@ def map_command(
     from json import dumps
 
     _check_out(out)
-    learner = _learner(model)
+    learner = open_classifier(model).learner_
 
     from exll.explain.topology import topology_of
 
@@ -52,7 +51,7 @@ def map_command(
             "method": topology.method,
             "seed": seed,
         }
-        typer.echo(dumps(facts, indent=2, ensure_ascii=False))
+        typer.echo(dumps(facts, indent=2))
     else:
         typer.echo(f"{out}: {topology.summary()}")
 
@@ -67,19 +66,6 @@ def _check_out(out: Path) -> None:
         raise InputError(f"there is no folder {out.parent} to write {out.name} into.")
     if out.is_dir():
         raise InputError(f"{out} is a folder; name a file to write the map to.")
-
-
-def _learner(path: Path) -> "ExLL":
-    """Of either kind of model; the network of an ImageLearner is not needed for its map."""
-    from exll.errors import ModelFileError
-    from exll.estimator import ExLLClassifier
-    from exll.learner.model_file import read_model
-
-    file = read_model(path)
-    try:
-        return ExLLClassifier._from_file(file).learner_
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
-        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
 
 
 def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:
