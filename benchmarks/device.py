@@ -1,0 +1,45 @@
+"""Milliseconds of one example at a time on one thread: python benchmarks/device.py MODEL IMAGE."""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+from exll import load
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    work()
+    taken = []
+    for _ in range(30):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(taken)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", help="an image model; it is not changed")
+    parser.add_argument("image")
+    options = parser.parse_args()
+    eye = load(options.model, threads=1)
+    ready, vector = eye.backbone.prepare(options.image), eye.backbone.features([options.image])
+    label = eye.classes_[0].item()
+
+    def teach() -> None:
+        eye.learn_vectors(vector, [label], [None])
+
+    def teach_and_ask() -> None:
+        teach()
+        eye.predict_vectors(vector)
+
+    print(f"read and resize      {milliseconds(lambda: eye.backbone.prepare(options.image)):6.2f} ms")
+    print(f"network              {milliseconds(lambda: eye.backbone.run([ready])):6.2f} ms")
+    print(f"answer for a vector  {milliseconds(lambda: eye.predict_vectors(vector)):6.2f} ms")
+    print(f"learn a vector       {milliseconds(teach):6.2f} ms")
+    print(f"learn, then answer   {milliseconds(teach_and_ask):6.2f} ms")
