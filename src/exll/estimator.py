@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from exll.errors import InputError, InputTypeError
 from exll.explain.contributions import Without, without
 from exll.explain.explanation import Explanation, explain
+from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of, label_array
@@ -110,10 +111,9 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """For every row the label, its probability, and the runner-up (None while one class is known)."""
         asked, vectors = self._ask(X, inference)
         answers: list[tuple[Label, float, Label | None]] = []
+        alone = len(asked.labels) == 1
         for _, unit in unit_chunks(vectors):
-            winners, posteriors = asked.posteriors(unit, inference)
-            alone = len(asked.labels) == 1
-            runners_up = winners if alone else asked.runners_up(unit, winners, posteriors, inference)
+            winners, runners_up, posteriors = asked.two_best(unit, inference)
             for row, (k, second) in enumerate(zip(winners, runners_up, strict=True)):
                 probability = min(float(posteriors[row, k]), 1.0)
                 answers.append((asked.labels[k], probability, None if alone else asked.labels[second]))
@@ -148,6 +148,11 @@ class ExLLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
         check_is_fitted(self)
         return rules_of(self.learner_, level)
+
+    def progress(self) -> list[Progress]:
+        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned."""
+        check_is_fitted(self)
+        return progress_of(self.learner_)
 
     def megacloud(self, label: Label) -> MegaCloud:
         """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""

@@ -151,7 +151,7 @@ def test_bad_questions_get_one_clear_sentence(model: ExLLClassifier) -> None:
 def test_memberships_are_shares_of_one(model: ExLLClassifier) -> None:
     asked = model.learner_.inference()
     explanation = model.explain(STREAM.queries[0])
-    scores = asked.prototype_scores(STREAM.unit_queries[0])
+    scores = asked.row_scores(STREAM.unit_queries[:1])[0, : len(asked.prototype_ids)]
     weights = np.exp(scores - scores.max())
     row = asked.row_of_prototype(explanation.hit.prototype)
     assert explanation.hit.membership == pytest.approx(weights[row] / weights.sum())

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier
-from exll.learner.records import NearestRecords, new_records, strings_from_tensors, strings_to_tensors
+from exll.learner.records import NearestRecords, halved, new_records, strings_from_tensors, strings_to_tensors, widened
 from exll.types import RecordsKind
 from support import random_stream
 
@@ -89,3 +89,39 @@ def test_records_of_every_kind_survive_their_state() -> None:
             for one, other in zip(again.of(j), learner.records(j), strict=True):
                 assert (one.position, one.ref) == (other.position, other.ref)
         assert again.nbytes == learner._records.nbytes
+
+
+def test_widening_is_exact_for_every_finite_number() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    halves = halves[np.isfinite(halves)]
+    np.testing.assert_array_equal(widened(halves), halves.astype(np.float32))
+
+
+def test_halving_a_unit_vector_keeps_three_digits_and_drops_what_is_subnormal() -> None:
+    x = np.array([0.6, -0.8, 1e-5, -1e-7])
+    np.testing.assert_allclose(halved(x), [0.6, -0.8, 0.0, 0.0], rtol=1e-3)
+    assert halved(x).dtype == np.float16
+
+
+@pytest.mark.parametrize("kind", ["vectors", 5])
+def test_the_closest_records_come_first(kind: RecordsKind) -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(40, 6))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    records = new_records(kind, 6)
+    for i, x in enumerate(vectors):
+        records.add(i % 2, i, f"{i}.jpg", x, vectors[i % 2])
+    x = vectors[0]
+    kept = {record.position for record in records.of(1)}
+    expected = sorted(kept, key=lambda i: -(vectors[i] @ x))[:4]
+    found = records.closest(1, x, 4)
+    assert [record.position for record, _ in found] == expected
+    np.testing.assert_allclose([cosine or 0.0 for _, cosine in found], vectors[expected] @ x, atol=2e-3)
+
+
+def test_without_vectors_the_oldest_come_first() -> None:
+    records = new_records("refs", 3)
+    for i in range(5):
+        records.add(0, i, None, np.eye(3)[0], np.eye(3)[0])
+    assert [(r.position, cosine) for r, cosine in records.closest(0, np.eye(3)[1], 2)] == [(0, None), (1, None)]
+    assert new_records("none", 3).closest(0, np.eye(3)[1], 2) == []

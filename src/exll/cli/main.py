@@ -16,6 +16,7 @@ from exll.cli.info import info
 from exll.cli.learn import learn
 from exll.cli.map import map_command
 from exll.cli.predict import predict
+from exll.cli.progress import progress
 from exll.cli.rules import rules
 from exll.cli.suspects import suspects
 from exll.version import __version__
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help in plain text: twice as quick to show
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, learn, predict, evaluate, explain, rules, suspects, info):
+for command in (demo, learn, predict, evaluate, explain, rules, progress, suspects, info):
     app.command()(command)
 app.command("map")(map_command)
 app.add_typer(backbone.app, name="backbone")

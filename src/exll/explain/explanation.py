@@ -9,7 +9,6 @@ from scipy.special import softmax
 from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
 from exll.learner.inference import Inference
-from exll.learner.records import Record
 from exll.learner.ties import first_of_largest
 from exll.types import Label, Vector
 
@@ -82,22 +81,22 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
     """Explain the fused answer for one unit vector."""
     with learner.lock:  # answer and records of one moment
         asked = learner.inference()
-        winners, posteriors = asked.posteriors(x[None, :], "fused")
-        k = int(winners[0])
-        alone = len(asked.labels) == 1
-        second = None if alone else int(asked.runners_up(x[None, :], winners, posteriors, "fused")[0])
-        class_scores = asked.scores(x[None, :], "global")[0]
-        local_k = first_of_largest(asked.scores(x[None, :], "local")[0])
-        global_k = first_of_largest(class_scores)
+        row_scores = asked.row_scores(x[None, :])
+        voices = asked.voices(row_scores)
+        winners, posteriors = asked.fused(*voices)
+        k, (global_k, local_k) = int(winners[0]), (first_of_largest(scores[0]) for scores in voices)
+        second = None if len(asked.labels) == 1 else int(asked.runners_up(winners, posteriors, *voices)[0])
         counts = asked.fusion.evidence(global_k, local_k)
-        hit, near_hit = _nearest_two(learner, asked, x, k)
+        class_scores = voices[0][0]
+        local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
+        hit, near_hit = local.nearest_two(k)
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else asked.labels[second],
             hit=hit,
             near_hit=near_hit,
-            near_miss=None if second is None else _nearest_two(learner, asked, x, second)[0],
+            near_miss=None if second is None else local.nearest(second),
             local_label=asked.labels[local_k],
             global_label=asked.labels[global_k],
             pair_counts={
@@ -111,42 +110,47 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         )
 
 
-def _nearest_two(learner: ExLL, asked: Inference, x: Vector, k: int) -> tuple[Evidence, Evidence | None]:
-    """Eq. 10 and 11 within class k."""
-    scores = asked.prototype_scores(x)
-    rows = asked.rows_of_class(k)
-    own = scores[rows].copy()
-    first = first_of_largest(own)
-    if len(own) == 1:
-        return _evidence(learner, asked, x, scores, rows.start + first, k), None
-    own[first] = -np.inf
-    places = rows.start + first, rows.start + first_of_largest(own)
-    best, next_best = (_evidence(learner, asked, x, scores, place, k) for place in places)
-    return best, next_best
+class _Local:
+    """The prototypes as evidence for one vector."""
 
+    def __init__(self, learner: ExLL, asked: Inference, x: Vector, scores: Vector) -> None:
+        self._learner = learner
+        self._asked = asked
+        self._x = x
+        self._scores = scores
+        self._memberships = softmax(scores)
+        self._length = float(x @ asked.precision.apply(x[None, :])[0])
 
-def _evidence(learner: ExLL, asked: Inference, x: Vector, scores: Vector, row: int, k: int) -> Evidence:
-    prototype, support = int(asked.prototype_ids[row]), int(asked.supports[row])
-    length = float(x @ asked.precision.apply(x[None, :])[0])
-    return Evidence(
-        prototype=prototype,
-        label=asked.labels[k],
-        support=support,
-        share=support / int(asked.class_counts[k]),
-        distance=float(np.sqrt(max(0.0, length - 2 * float(scores[row])))),
-        membership=float(softmax(scores)[row]),
-        examples=_examples(learner.records(prototype), x),
-    )
+    def nearest(self, k: int) -> Evidence:
+        """Eq. 10 within class k."""
+        rows = self._asked.rows_of_class(k)
+        return self._evidence(rows.start + first_of_largest(self._scores[rows]), k)
 
+    def nearest_two(self, k: int) -> tuple[Evidence, Evidence | None]:
+        """Eq. 10 and 11 within class k."""
+        rows = self._asked.rows_of_class(k)
+        own = self._scores[rows].copy()
+        first = first_of_largest(own)
+        hit = self._evidence(rows.start + first, k)
+        if len(own) == 1:
+            return hit, None
+        own[first] = -np.inf
+        return hit, self._evidence(rows.start + first_of_largest(own), k)
 
-def _examples(records: list[Record], x: Vector) -> tuple[Remembered, ...]:
-    remembered = [
-        Remembered(r.name, r.position, None if r.vector is None else float(r.vector.astype(np.float64) @ x))
-        for r in records
-    ]
-    if remembered and remembered[0].similarity is not None:
-        remembered.sort(key=lambda r: (-(r.similarity or 0.0), r.position))
-    return tuple(remembered[:REFS_SHOWN])
+    def _evidence(self, row: int, k: int) -> Evidence:
+        prototype, support = int(self._asked.prototype_ids[row]), int(self._asked.supports[row])
+        return Evidence(
+            prototype=prototype,
+            label=self._asked.labels[k],
+            support=support,
+            share=support / int(self._asked.class_counts[k]),
+            distance=float(np.sqrt(max(0.0, self._length - 2 * float(self._scores[row])))),
+            membership=float(self._memberships[row]),
+            examples=tuple(
+                Remembered(record.name, record.position, similarity)
+                for record, similarity in self._learner.closest_records(prototype, self._x, REFS_SHOWN)
+            ),
+        )
 
 
 def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[int, int]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from exll.errors import LearningInterruptedError
 from exll.learner.block import Block
 from exll.learner.fusion import Voices
+from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.interrupts import interrupt_deferred
 from exll.learner.lagging import LaggingPrecision
@@ -49,6 +50,7 @@ class ExLL:
         self._megaclouds = MegaClouds(width)
         self._fusion = self._parts.new_fusion()
         self._records = new_records(records, width)
+        self._history = History()
         self._precision = LaggingPrecision(width, self._parts.shrinkage, refresh_growth)
         self._labels: list[Label] = []
         self._inference: Inference | None = None
@@ -72,9 +74,11 @@ class ExLL:
         for row, (x, label, ref) in enumerate(zip(X, labels, refs, strict=True)):
             k = number_of.setdefault(label, len(number_of))
             new_class = k == len(self._megaclouds)
+            answer = UNTESTED
             if len(self._megaclouds):
                 # Eq. 18 to 22, before x is learned (docs/decisions.md, 9)
-                self._fusion.learn(self._voices(block, row), k)
+                said = self._fusion.learn(self._voices(block, row), k)
+                answer = UNTESTED if new_class or len(self._megaclouds) == 1 else said
             self._statistics.learn(x, None if new_class else self._megaclouds.vectors[k])  # Eq. 2 to 4
             self._precision.learn(block.Z[row])
             if self.sample_count == self._precision.next_refresh:
@@ -83,6 +87,7 @@ class ExLL:
                 prototype = self._place(self._block(x[None, :]), 0, x, label, k)
             else:
                 prototype = self._place(block, row, x, label, k)
+            self._history.learn(k, answer, bool(self._prototypes.counts[prototype] == 1))
             self._records.add(prototype, self.sample_count - 1, ref, x, self._prototypes.vectors[prototype])
 
     def _block(self, X: Matrix) -> Block:
@@ -174,6 +179,7 @@ class ExLL:
             class_of[class_of == absorbed] = kept
             class_of[class_of > absorbed] -= 1
             self._fusion.merge(kept, absorbed)
+            self._history.merge(kept, absorbed)
             self._labels[kept] = new
             del self._labels[absorbed]
 
@@ -221,17 +227,29 @@ class ExLL:
             self._check_whole()
             return self._megaclouds[k]
 
+    def history(self, k: int) -> ClassHistory:
+        with self.lock:
+            self._check_whole()
+            return self._history.of(k)
+
     def records(self, prototype: int) -> list[Record]:
         with self.lock:
             self._check_whole()
             return self._records.of(prototype)
 
+    def closest_records(self, prototype: int, x: Vector, most: int) -> list[tuple[Record, float | None]]:
+        """Records of a prototype with their cosine to x, the closest first; where no vectors were kept, the oldest."""
+        with self.lock:
+            self._check_whole()
+            return self._records.closest(prototype, x, most)
+
     @property
     def nbytes(self) -> int:
         """Bytes of all that the model is; the answers cached for asking come on top and can be dropped at any time."""
         with self.lock:
-            parts = (self._statistics, self._prototypes, self._megaclouds, self._fusion, self._records, self._precision)
-            return sum(part.nbytes for part in parts) + sum(len(encode(str(label))) for label in self._labels)
+            parts = (self._statistics, self._prototypes, self._megaclouds, self._fusion, self._precision)
+            size = sum(part.nbytes for part in parts) + self._history.nbytes + self._records.nbytes
+            return size + sum(len(encode(str(label))) for label in self._labels)
 
     def state(self) -> Tensors:
         """Everything but the labels, as named arrays; :meth:`from_state` goes on from it as if nothing had happened.
@@ -244,6 +262,7 @@ class ExLL:
                 **_prefixed("megaclouds", self._megaclouds.state()),
                 **_prefixed("fusion", self._fusion.state()),
                 **_prefixed("precision", self._precision.state()),
+                **_prefixed("history", self._history.state()),
                 **_prefixed("records", self._records.state()),
             }
 
@@ -270,6 +289,7 @@ class ExLL:
         learner._megaclouds = MegaClouds.from_state(width, _part("megaclouds", state), learner._prototypes.class_of)
         learner._fusion.restore(_part("fusion", state), learner.class_count, learner.sample_count)
         learner._precision.restore(width, learner.sample_count, _part("precision", state))
+        learner._history.restore(_part("history", state), learner.class_count)
         learner._records = new_records(records, width, _part("records", state))
         learner._check_consistent()
         return learner

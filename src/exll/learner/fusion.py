@@ -29,11 +29,20 @@ class Voices:
         top = self.prototype_scores.max()
         return int(self.class_of[self.prototype_scores >= top - slack(top)].min())
 
+    @property
+    def local_scores(self) -> Vector:
+        """(classes,) the best prototype of each."""
+        best = np.full(len(self.class_scores), -np.inf)
+        np.maximum.at(best, self.class_of, self.prototype_scores)
+        return best
+
 
 class Fusion(Protocol):
     """Learns from the stream how far to trust each voice, then speaks for both. Scores are (rows, classes)."""
 
-    def learn(self, voices: Voices, truth: int) -> None: ...
+    def learn(self, voices: Voices, truth: int) -> int:
+        """Learns from one sample and returns the label it would have given it."""
+        ...
 
     def labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices: ...
 
@@ -68,12 +77,20 @@ class PairwiseFusion:
     def __init__(self) -> None:
         self.counts: dict[tuple[int, int], dict[int, int]] = {}
 
-    def learn(self, voices: Voices, truth: int) -> None:
-        """Eq. 22."""
-        pair = (voices.global_label, voices.local_label)
+    def learn(self, voices: Voices, truth: int) -> int:
+        """Eq. 22, and Eq. 23 as it was before."""
+        pair = one, other = voices.global_label, voices.local_label
         counts = self.counts.get(pair, {})
         # The inner dict is replaced, never changed: a frozen copy shares it.
         self.counts[pair] = {**counts, truth: counts.get(truth, 0) + 1}
+        if counts:
+            return _most_frequent(counts)
+        if one == other:
+            return one
+        global_wins = _surer(
+            voices.class_scores[None, :], np.array([one]), voices.local_scores[None, :], np.array([other])
+        )
+        return one if global_wins[0] else other
 
     def labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         """Eq. 23, the label."""
@@ -105,7 +122,7 @@ class PairwiseFusion:
         for rows in _rows_of_each_pair(global_labels, local_labels):
             counts = self.counts.get((int(global_labels[rows[0]]), int(local_labels[rows[0]])))
             if counts is not None:
-                labels[rows] = min(counts, key=lambda k: (-counts[k], k))
+                labels[rows] = _most_frequent(counts)
                 seen.append((rows, counts))
         open_rows = np.flatnonzero(labels == _UNDECIDED)
         if len(open_rows):
@@ -157,6 +174,10 @@ class PairwiseFusion:
 
 _UNDECIDED = -1
 _BOTH, _GLOBAL, _LOCAL = 0, 1, 2
+
+
+def _most_frequent(counts: dict[int, int]) -> int:
+    return min(counts, key=lambda k: (-counts[k], k))
 
 
 def _surer(

@@ -80,37 +80,53 @@ class Inference:
         """The class of every row, by its number. Memory grows with the rows: ask some hundreds at a
         time."""
         if inference == "fused":
-            return self.fusion.labels(*self._both_scores(X))
+            return self.fusion.labels(*self.voices(self.row_scores(X)))
         return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
         """Labels and the probabilities behind them, (rows, classes); a row is largest at its label alone."""
         if inference == "fused":
-            labels, posteriors = self.fusion.posteriors(*self._both_scores(X))
-        else:
-            scores = self.scores(X, inference)
-            labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
+            return self.fused(*self.voices(self.row_scores(X)))
+        scores = self.scores(X, inference)
+        labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
         _raise_winner(posteriors, labels)
         return labels, posteriors
 
-    def runners_up(self, X: Matrix, labels: Indices, posteriors: Matrix, inference: InferenceName) -> Indices:
-        """The next-best label of every row. Where the fusion table knows one class only, it is the next-best by the
-        sum of the two posteriors (docs/decisions.md, 11). Needs two classes."""
-        rows = np.arange(len(X))
-        others = posteriors.copy()
-        others[rows, labels] = -1.0
-        undecided = others.max(axis=1) <= 0.0
-        if inference == "fused" and undecided.any():
-            both = self._both_scores(X[undecided])
-            others[undecided] = softmax(both[0], axis=1) + softmax(both[1], axis=1)
-            others[rows, labels] = -1.0
-        return first_of_largest_rows(others)
+    def fused(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
+        """Labels and probabilities of fused inference, from the two voices."""
+        labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
+        _raise_winner(posteriors, labels)
+        return labels, posteriors
 
-    def prototype_scores(self, x: Vector) -> Vector:
-        """Eq. 18 of one vector for every prototype, in the order of rows."""
-        local = len(self.prototype_ids)
-        scores: Vector = self.weights[:local] @ x + self.biases[:local]
+    def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Indices, Matrix]:
+        """Labels, next-best labels and probabilities. While one class is known it is also its own next-best."""
+        if inference == "fused":
+            voices = self.voices(self.row_scores(X))
+            labels, posteriors = self.fused(*voices)
+            return labels, self.runners_up(labels, posteriors, *voices), posteriors
+        labels, posteriors = self.posteriors(X, inference)
+        return labels, _next_best(labels, posteriors), posteriors
+
+    def runners_up(self, labels: Indices, posteriors: Matrix, global_scores: Matrix, local_scores: Matrix) -> Indices:
+        """The next-best labels of fused inference. Where the fusion table knows one class only, it is the next-best by
+        the sum of the two posteriors (docs/decisions.md, 11)."""
+        known = np.count_nonzero(posteriors > 0.0, axis=1) > 1
+        likely = posteriors
+        if not known.all():
+            likely = posteriors.copy()
+            likely[~known] = softmax(global_scores[~known], axis=1) + softmax(local_scores[~known], axis=1)
+        return _next_best(labels, likely)
+
+    def row_scores(self, X: Matrix) -> Matrix:
+        """Eq. 18 and 20 before the softmax: every prototype, then every class, (rows, prototypes + classes)."""
+        scores = X @ self.weights.T
+        scores += self.biases
         return scores
+
+    def voices(self, row_scores: Matrix) -> tuple[Matrix, Matrix]:
+        """The scores of global and of local inference, (rows, classes) each."""
+        local = len(self.prototype_ids)
+        return row_scores[:, local:], self._best_of_class(row_scores[:, :local])
 
     def rows_of_class(self, k: int) -> slice:
         stops = [*self.first_prototype.tolist()[1:], len(self.prototype_ids)]
@@ -137,15 +153,17 @@ class Inference:
             return global_scores
         return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
 
-    def _both_scores(self, X: Matrix) -> tuple[Matrix, Matrix]:
-        scores = X @ self.weights.T
-        scores += self.biases
-        local = len(self.prototype_ids)
-        return scores[:, local:], self._best_of_class(scores[:, :local])
-
     def _best_of_class(self, prototype_scores: Matrix) -> Matrix:
         best: Matrix = np.maximum.reduceat(prototype_scores, self.first_prototype, axis=1)
         return best
+
+
+def _next_best(labels: Indices, likely: Matrix) -> Indices:
+    if likely.shape[1] == 1:
+        return labels
+    others = likely.copy()
+    others[np.arange(len(labels)), labels] = -1.0
+    return first_of_largest_rows(others)
 
 
 def _raise_winner(posteriors: Matrix, labels: Indices) -> None:

@@ -1,0 +1,89 @@
+"""Have I taught enough? Answered per class from the stream's own record, without any test data.
+
+Every example was judged before it was learned. How often that judgement was right lately says how the next example
+would fare; how often an example opened a new prototype says whether the class still shows new sides.
+"""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from exll.learner.exll import ExLL
+from exll.learner.history import UNTESTED
+from exll.types import Label
+
+Verdict: TypeAlias = Literal["too early to tell", "needs more", "nearly there", "enough"]
+
+LEAST_TESTED = 5
+NEARLY, ENOUGH = 0.7, 0.9
+
+_ADVICE: dict[Verdict, str] = {
+    "too early to tell": "Teach it a few more examples",
+    "needs more": "It needs more examples",
+    "nearly there": "It is nearly there",
+    "enough": "That seems enough",
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one class has come; ``tested``, ``recognised`` and ``new_prototypes`` count its last 32 examples."""
+
+    label: Label
+    examples: int
+    tested: int  # of the last ones: judged before they were learned
+    recognised: int  # of those: taken for what they were
+    new_prototypes: int  # opened by the last ones
+    confused_with: Label | None  # what the others were taken for most often
+    confusions: int  # how often
+    verdict: Verdict
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of recognised ones; None where nothing was tested."""
+        return self.recognised / self.tested if self.tested else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "accuracy": self.accuracy, "sentence": str(self)}
+
+    def __str__(self) -> str:
+        if not self.tested:
+            return f'"{self.label}": {_ADVICE[self.verdict]}; none could be tested before it was learned.'
+        sides = f"{self.new_prototypes} of the latest still opened a new prototype" if self.new_prototypes else ""
+        confused = f'{self.confusions} taken for "{self.confused_with}"' if self.confusions else ""
+        more = "; ".join(part for part in (confused, sides) if part)
+        return (
+            f'"{self.label}": {_ADVICE[self.verdict]}. Of its last {self.tested} examples {self.recognised} were '
+            f"recognised before they were learned{'; ' + more if more else ''}."
+        )
+
+
+def progress_of(learner: ExLL) -> list[Progress]:
+    """Every class, the weakest first; those that it is too early to judge lead."""
+    with learner.lock:
+        classes = [_progress(learner, k) for k in range(learner.class_count)]
+    return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
+
+
+def _progress(learner: ExLL, k: int) -> Progress:
+    history = learner.history(k)
+    tested = history.answers[history.answers != UNTESTED]
+    mistaken = Counter(tested[tested != k].tolist()).most_common(1)
+    recognised = int((tested == k).sum())
+    return Progress(
+        label=learner.labels[k],
+        examples=learner.megacloud(k).count,
+        tested=len(tested),
+        recognised=recognised,
+        new_prototypes=history.opened,
+        confused_with=learner.labels[mistaken[0][0]] if mistaken else None,
+        confusions=mistaken[0][1] if mistaken else 0,
+        verdict=_verdict(len(tested), recognised),
+    )
+
+
+def _verdict(tested: int, recognised: int) -> Verdict:
+    if tested < LEAST_TESTED:
+        return "too early to tell"
+    share = recognised / tested
+    return "enough" if share >= ENOUGH else "nearly there" if share >= NEARLY else "needs more"
