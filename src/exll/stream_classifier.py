@@ -113,7 +113,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _learn(self, X: Any, y: Any, refs: Refs | None, classes: Any, *, anew: bool) -> Self:
         self._check_parameters()
         if not anew:
-            self._check_unchanged_parameters()
+            self._check_unchanged(self._fixed_parameters())
         vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
         self._check_rows(vectors)
         kind = kind_of(labels[0])
@@ -161,8 +161,8 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):
             validate_data(self, X, skip_check_array=True, reset=anew)
 
-    def _check_unchanged_parameters(self) -> None:
-        for name, value in self._fixed_parameters().items():
+    def _check_unchanged(self, fixed: dict[str, Any]) -> None:
+        for name, value in fixed.items():
             if getattr(self, name) != value:
                 raise InputError(
                     f"The {name!r} parameter of {type(self).__name__} is fixed at the first example ({value!r}). "
