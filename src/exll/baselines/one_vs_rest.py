@@ -1,6 +1,7 @@
 """SOvR: streaming one-versus-rest."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,11 @@ class SOvR(Baseline):
 
     def __init__(self, normalise: bool = False) -> None:
         self.normalise = normalise
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where vectors have negative entries
+        return tags
 
     def _new_rule(self, width: int) -> Rule:
         return SOvRRule(width)

@@ -7,6 +7,7 @@ import numpy as np
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeans
 from exll.baselines.rule import LinearScores, Rule
+from exll.errors import InputError
 from exll.learner.precision import precision_of
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Tensors, Vector
@@ -61,7 +62,14 @@ class SLDARule(Rule):
         self._means.learn(x, k)
 
     def scores(self) -> LinearScores:
-        weights = precision_of(self._statistics, self._shrinkage).apply(self._means.vectors)
+        try:
+            precision = precision_of(self._statistics, self._shrinkage)
+        except ArithmeticError as error:
+            raise InputError(
+                f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "
+                "rounding beside their covariance; take normalise=True, or scale them down."
+            ) from error
+        weights = precision.apply(self._means.vectors)
         return LinearScores(weights, -0.5 * np.einsum("ij,ij->i", weights, self._means.vectors))
 
     @property
