@@ -291,7 +291,7 @@ def test_raw_vectors_may_be_zero_but_not_of_any_size(name: str) -> None:
 
 def test_slda_says_so_when_its_shrinkage_is_lost_in_rounding() -> None:
     model = SLDA().fit(1e12 * STREAM.X[:3], [0, 1, 2]).partial_fit(np.full((9, 12), 1e20), [0] * 9)
-    with pytest.raises(InputError, match="too large for a shrinkage of 0.0001.* take normalise=True"):
+    with pytest.raises(InputError, match=r"too large for a shrinkage of 0.0001.* take normalise=True"):
         model.predict(QUERIES)
 
 
