@@ -4,6 +4,7 @@ Raw features (the published protocols) and unit vectors; shuffled (iid) and one 
 """
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ TASKS = [
     "eth80-new-instances",
     "fruits-new-videos",
 ]
-LEARNERS = {
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "NCM": ("ncm", {}),
     "SLDA": ("slda", {}),
     "SOvR": ("sovr", {}),

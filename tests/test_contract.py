@@ -168,9 +168,10 @@ def test_giving_classes_other_names_gives_the_same_model_under_those_names(learn
     np.testing.assert_array_equal(renamed.predict_proba(QUERIES)[:, columns], plain.predict_proba(QUERIES))
 
 
+MANY = np.tile(STREAM.X, (4, 1))  # more rows than are looked at together
 BAD: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-    "nan": (np.vstack([STREAM.X, np.full(12, np.nan)]), [*STREAM.y, 0], {}),
-    "inf": (np.vstack([STREAM.X, np.full(12, -np.inf)]), [*STREAM.y, 0], {}),
+    "nan": (np.vstack([MANY, np.full(12, np.nan)]), [*(4 * STREAM.y), 0], {}),
+    "inf": (np.vstack([MANY, np.full(12, -np.inf)]), [*(4 * STREAM.y), 0], {}),
     "width": (STREAM.X[:, :5], STREAM.y, {}),
     "fewer labels": (STREAM.X, STREAM.y[:-1], {}),
     "another kind": (STREAM.X, [str(k) for k in STREAM.y], {}),
