@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import Rule
-from exll.types import Indices, Matrix, Tensors, Vector
+from exll.types import Indices, Matrix
 
 SMALLEST_SUM = 1e-300
 
@@ -55,22 +55,6 @@ class ShareOfLikeness:
         return shares
 
 
-class SOvRRule(Rule):
-    def __init__(self, width: int) -> None:
-        self._means = ClassMeans(width)
-
-    def learn(self, x: Vector, k: int) -> None:
-        self._means.learn(x, k)
-
+class SOvRRule(ClassMeansRule):
     def scores(self) -> ShareOfLikeness:
         return ShareOfLikeness(self._means.vectors.copy(), self._means.counts.copy())
-
-    @property
-    def n_parameters(self) -> int:
-        return self._means.vectors.size
-
-    def state(self) -> Tensors:
-        return self._means.state()
-
-    def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)

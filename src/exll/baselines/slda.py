@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
 from exll.errors import InputError
 from exll.learner.precision import precision_of
@@ -50,16 +50,15 @@ def class_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector |
     return weight * x if class_mean is None else weight * (x - class_mean)
 
 
-class SLDARule(Rule):
+class SLDARule(ClassMeansRule):
     def __init__(self, width: int, shrinkage: float) -> None:
-        self._width = width
+        super().__init__(width)
         self._shrinkage = shrinkage
-        self._means = ClassMeans(width)
         self._statistics = GlobalStatistics(width, class_residual)
 
     def learn(self, x: Vector, k: int) -> None:
         self._statistics.learn(x, self._means.vectors[k] if k < len(self._means) else None)
-        self._means.learn(x, k)
+        super().learn(x, k)
 
     def scores(self) -> LinearScores:
         try:
@@ -74,18 +73,18 @@ class SLDARule(Rule):
 
     @property
     def n_parameters(self) -> int:
-        return self._means.vectors.size + self._width**2
+        return super().n_parameters + self._width**2
 
     @property
     def nbytes(self) -> int:
-        return self._statistics.nbytes + sum(array.nbytes for array in self._means.state().values())
+        return self._statistics.nbytes + self._means.vectors.nbytes + self._means.counts.nbytes
 
     def state(self) -> Tensors:
         shared = {f"statistics.{name}": array for name, array in self._statistics.state().items()}
-        return {**self._means.state(), **shared}
+        return {**super().state(), **shared}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)
+        super().restore(state, classes, samples)
         shared = {name.removeprefix("statistics."): array for name, array in state.items()}
         self._statistics = GlobalStatistics.from_state(self._width, class_residual, shared)
         if self._statistics.count != samples:
