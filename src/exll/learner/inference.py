@@ -17,7 +17,7 @@ from exll.learner.head import Head
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
-from exll.learner.ties import first_of_largest_rows
+from exll.learner.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 
@@ -89,13 +89,13 @@ class Inference:
             return self.fused(*self.voices(self.row_scores(X)))
         scores = self.scores(X, inference)
         labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
-        _raise_winner(posteriors, labels)
+        raise_winner(posteriors, labels)
         return labels, posteriors
 
     def fused(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
         """Labels and probabilities of fused inference, from the two voices."""
         labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
-        _raise_winner(posteriors, labels)
+        raise_winner(posteriors, labels)
         return labels, posteriors
 
     def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Indices, Matrix]:
@@ -164,12 +164,3 @@ def _next_best(labels: Indices, likely: Matrix) -> Indices:
     others = likely.copy()
     others[np.arange(len(labels)), labels] = -1.0
     return first_of_largest_rows(others)
-
-
-def _raise_winner(posteriors: Matrix, labels: Indices) -> None:
-    """Where another class is as probable as the winner, lift the winner by one bit, so that arg-max and label agree."""
-    rows = np.arange(len(posteriors))
-    won = posteriors[rows, labels]
-    posteriors[rows, labels] = -1.0
-    best_other = posteriors.max(axis=1, initial=-1.0)
-    posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))
