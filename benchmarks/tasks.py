@@ -14,12 +14,25 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 class Task:
-    def __init__(self, name: str, folder: Path = DATA) -> None:
-        tasks = np.load(folder / "tasks.npz")
-        data = np.load(folder / "features" / f"{tasks[f'{name}/dataset']}.npz")
-        X, y = data["X"].astype(np.float32), data[str(tasks[f"{name}/label"])]
-        train, test = tasks[f"{name}/train"], tasks[f"{name}/test"]
+    """A split of real features: one of the development tasks by its name, or a file of its own."""
+
+    groups: NDArray[Any] | None = None  # the recording or the object of every training row, where it is known
+
+    def __init__(self, name: str, source: Path = DATA) -> None:
+        if source.is_file():
+            data = np.load(source)
+            y, parts = data["y"], data["split"].astype(str)  # names, or 0 for train and 2 for test
+            train, test = (np.flatnonzero(np.isin(parts, names)) for names in (("train", "0"), ("test", "2")))
+        else:
+            tasks = np.load(source / "tasks.npz")
+            data = np.load(source / "features" / f"{tasks[f'{name}/dataset']}.npz")
+            y, train, test = data[str(tasks[f"{name}/label"])], tasks[f"{name}/train"], tasks[f"{name}/test"]
+        X = data["X"].astype(np.float32)
         self.X, self.y, self.X_test, self.y_test = X[train], y[train], X[test], y[test]
+        for key in ("video", "instance"):
+            if key in data and (data[key][train] != -1).all():
+                self.groups = data[key][train]
+                break
 
     def order(self, how: str, seed: int) -> NDArray[Any]:
         """``iid``: shuffled. ``class-iid``: one class after the other, shuffled among and within them."""

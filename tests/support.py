@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from exll.learner.exll import ExLL
+from exll.learner.exll import ExLL, Parameters
+from exll.learner.preset import PRESETS, new_learner
 from exll.stream_classifier import StreamClassifier
+from exll.types import RecordsKind
+
+PRESET_NAMES = tuple(sorted(PRESETS))
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,24 @@ def streams(draw: st.DrawFn, most_samples: int = 120) -> Stream:
     )
 
 
-def learned(stream: Stream, refresh_growth: float = 0.1) -> ExLL:
-    learner = ExLL(stream.X.shape[1], "paper", refresh_growth, "refs")
+def untaught(
+    width: int,
+    preset: str,
+    refresh_growth: float = 0.1,
+    records: RecordsKind = "refs",
+    max_prototypes: int | None = None,
+) -> ExLL:
+    return new_learner(width, Parameters(preset, refresh_growth, records, max_prototypes))
+
+
+def learned(
+    stream: Stream,
+    preset: str,
+    refresh_growth: float = 0.1,
+    records: RecordsKind = "refs",
+    max_prototypes: int | None = None,
+) -> ExLL:
+    learner = untaught(stream.X.shape[1], preset, refresh_growth, records, max_prototypes)
     learner.learn(stream.unit, stream.y)
     return learner
 

@@ -53,7 +53,7 @@ def test_it_works_in_a_pipeline_a_cross_validation_and_a_grid_search() -> None:
 
 def test_a_clone_has_the_parameters_and_none_of_the_knowledge() -> None:
     copy = clone(ExLLClassifier("paper", 0.2, 5).fit(STREAM.X, STREAM.y))
-    assert copy.get_params() == {"preset": "paper", "refresh_growth": 0.2, "records": 5}
+    assert copy.get_params() == {"preset": "paper", "refresh_growth": 0.2, "records": 5, "max_prototypes": None}
     assert not hasattr(copy, "learner_")
 
 
@@ -216,7 +216,10 @@ def test_asking_before_learning_is_one_clear_sentence(tmp_path: Path) -> None:
     [
         ({"preset": ["paper"]}, "'preset' parameter"),
         ({"refresh_growth": 10**400}, "'refresh_growth' .* from 0 to 1000"),
-        ({"preset": "papers"}, "'preset' parameter of ExLLClassifier must be one of 'paper'. Got 'papers' instead."),
+        (
+            {"preset": "papers"},
+            "'preset' parameter of ExLLClassifier must be one of 'glocal', 'paper'. Got 'papers' instead.",
+        ),
         ({"refresh_growth": -0.1}, "'refresh_growth' .* from 0 to 1000. Got -0.1"),
         ({"refresh_growth": "often"}, "'refresh_growth' .* Got 'often'"),
         ({"refresh_growth": float("nan")}, "'refresh_growth' .* Got nan"),
@@ -237,7 +240,7 @@ def test_parameters_are_fixed_at_the_first_example() -> None:
     with pytest.raises(InputError, match=r"'records' parameter .* fixed at the first example \('refs'\)"):
         model.partial_fit(GOOD_X, GOOD_Y)
     model.fit(GOOD_X, GOOD_Y)
-    assert model.learner_.records_kind == "vectors"
+    assert model.learner_.parameters.records == "vectors"
 
 
 def test_very_long_and_very_short_vectors_keep_their_direction() -> None:
@@ -285,7 +288,9 @@ def test_what_is_given_out_cannot_change_the_model() -> None:
     megacloud.mean[:] = 0
     megacloud.prototypes[:] = 0
     megacloud.edges.clear()
-    model.learner_.supports[:] = 0
+    model.learner_.supports.clear()
+    for array in model.learner_.centres:
+        array[:] = 0
     assert_equal_models(model, twin)
 
 
@@ -314,7 +319,7 @@ def test_two_classes_can_be_made_one(old: str, new: str, tmp_path: Path) -> None
     assert merged.prototypes.tolist() == sorted([*one.prototypes.tolist(), *other.prototypes.tolist()])
     assert merged.edges == {**one.edges, **other.edges}
     np.testing.assert_allclose(merged.mean, (one.count * one.mean + other.count * other.mean) / merged.count)
-    assert model.learner_.supports.tolist() == supports.tolist()
+    assert model.learner_.supports == supports
     # Local inference compares the same prototypes as before, under their new name.
     expected = [new if label == old else label for label in before.tolist()]
     assert model.predict(stream.queries, "local").tolist() == expected

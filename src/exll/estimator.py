@@ -14,11 +14,12 @@ from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of
-from exll.learner.exll import ExLL
+from exll.learner.exll import ExLL, Parameters
 from exll.learner.inference import Inference
+from exll.learner.judgement import FALSE_ALARMS
 from exll.learner.megacloud import MegaCloud
 from exll.learner.model_file import ModelFile
-from exll.learner.preset import PRESETS
+from exll.learner.preset import DEFAULT_PRESET, PRESETS, learner_from_state, new_learner
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
@@ -32,6 +33,7 @@ from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
 MOST_GROWTH = 1000
+NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
 
 
 class ExLLClassifier(StreamClassifier):
@@ -39,14 +41,17 @@ class ExLLClassifier(StreamClassifier):
 
     Parameters
     ----------
-    preset : "paper"
-        Which parts the learner is made of; "paper" follows the equations of ExLL to the letter.
+    preset : "glocal" or "paper", default "glocal"
+        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, weighed and
+        calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL to the letter.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share; 0 renews it at every sample,
         as the paper has it, at the cost of an inversion per sample. Answers are always exact, whatever this is.
     records : "none", "refs", "vectors" or an integer, default "refs"
         What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
         nearest each prototype, with vectors.
+    max_prototypes : int or None, default None
+        How many prototypes a class may have at most; None lets it grow slowly with its examples. For "glocal".
 
     Attributes
     ----------
@@ -58,9 +63,9 @@ class ExLLClassifier(StreamClassifier):
 
     >>> clf = ExLLClassifier(preset="paper")
     >>> clf.partial_fit([[1.0, 0.1], [0.9, 0.2]], ["mug", "mug"], refs=["mug_01.jpg", "mug_02.jpg"])
-    ExLLClassifier()
+    ExLLClassifier(preset='paper')
     >>> clf.partial_fit([[0.1, 1.0], [0.2, 0.8]], ["pan", "pan"], refs=["pan_01.jpg", "pan_02.jpg"])
-    ExLLClassifier()
+    ExLLClassifier(preset='paper')
     >>> clf.predict([[2.0, 0.3], [0.3, 2.0]])
     array(['mug', 'pan'], dtype='<U3')
     >>> print(clf.rules()[0])
@@ -70,17 +75,58 @@ class ExLLClassifier(StreamClassifier):
     _kind = KIND
     learner_: ExLL
 
-    def __init__(self, preset: str = "paper", refresh_growth: float = 0.1, records: RecordsKind = "refs") -> None:
+    def __init__(
+        self,
+        preset: str = DEFAULT_PRESET,
+        refresh_growth: float = 0.1,
+        records: RecordsKind = "refs",
+        max_prototypes: int | None = None,
+    ) -> None:
         self.preset = preset
         self.refresh_growth = refresh_growth
         self.records = records
+        self.max_prototypes = max_prototypes
 
-    def predict(self, X: ArrayLike, inference: InferenceName = "fused") -> NDArray[Any]:
-        """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference."""
+    def predict(
+        self,
+        X: ArrayLike,
+        inference: InferenceName = "fused",
+        *,
+        unknown: Any = NOTHING,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> NDArray[Any]:
+        """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference.
+
+        With ``unknown`` (and the preset "glocal") that value stands where nothing known is near; of examples like those
+        of the stream it stands at about ``false_alarms`` of them.
+        """
         asked, vectors = self._ask(X, inference)
         winners = np.concatenate([asked.winners(unit, inference) for _, unit in self._chunks(vectors)])
         predicted: NDArray[Any] = labels_as_array(asked.labels)[winners]
-        return predicted
+        if unknown is NOTHING:
+            return predicted
+        if inference != "fused":
+            raise InputError(f"unknown is for fused inference; got {inference!r}.")
+        if unknown in asked.labels:
+            raise InputError(f"unknown must not be a class; {unknown!r} is one.")
+        novel = self._novelty(asked, vectors) > asked.novelty_threshold(_check_share(false_alarms))
+        alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
+        answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
+        answers[novel] = unknown
+        return answers
+
+    def novelty(self, X: ArrayLike) -> Vector:
+        """How little each row is like what was learned: the score behind ``unknown``, higher for stranger ones."""
+        asked, vectors = self._ask(X, "fused")
+        return self._novelty(asked, vectors)
+
+    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
+        """The novelty that this share of the stream's own examples exceeds."""
+        check_is_fitted(self)
+        return self.learner_.inference().novelty_threshold(_check_share(false_alarms))
+
+    def _novelty(self, asked: Inference, vectors: NDArray[np.floating]) -> Vector:
+        return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
@@ -164,16 +210,9 @@ class ExLLClassifier(StreamClassifier):
     def _from_file(cls, file: ModelFile) -> Self:
         """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
         facts = file.facts
-        classifier = cls(facts["preset"], facts["refresh_growth"], facts["records"])
+        classifier = cls(**{name: facts[name] for name in Parameters._fields})
         classifier._check_parameters()
-        learner = ExLL.from_state(
-            labels_of_file(file),
-            facts["width"],
-            facts["preset"],
-            facts["refresh_growth"],
-            facts["records"],
-            file.tensors,
-        )
+        learner = learner_from_state(labels_of_file(file), facts["width"], classifier._parameters(), file.tensors)
         classifier._restore(learner, facts)
         return classifier
 
@@ -183,16 +222,15 @@ class ExLLClassifier(StreamClassifier):
         return self.learner_.prototype_count
 
     def _new_learner(self, width: int) -> ExLL:
+        return new_learner(width, self._parameters())
+
+    def _parameters(self) -> Parameters:
         records = self.records if isinstance(self.records, str) else int(self.records)
-        return ExLL(width, self.preset, float(self.refresh_growth), records)
+        most = None if self.max_prototypes is None else int(self.max_prototypes)
+        return Parameters(self.preset, float(self.refresh_growth), records, most)
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        learner = self.learner_
-        return {
-            "preset": learner.preset,
-            "refresh_growth": learner.refresh_growth,
-            "records": learner.records_kind,
-        }
+        return self.learner_.parameters._asdict()
 
     def _ask(self, X: Any, inference: str) -> tuple[Inference, NDArray[np.floating]]:
         check_is_fitted(self)
@@ -220,3 +258,14 @@ class ExLLClassifier(StreamClassifier):
         whole = is_whole_number(records) and records >= 1
         if not whole and records not in ("none", "refs", "vectors"):
             raise self._refuse_parameter("records", "'none', 'refs', 'vectors' or an integer of at least 1")
+        most: Any = self.max_prototypes
+        if most is not None and not (is_whole_number(most) and most >= 1):
+            raise self._refuse_parameter("max_prototypes", "None or an integer of at least 1")
+        if most is not None and self.preset == "paper":
+            raise self._refuse_parameter("max_prototypes", "None with the preset 'paper', which never merges any")
+
+
+def _check_share(false_alarms: Any) -> float:
+    if not is_number(false_alarms) or not 0 < false_alarms < 1:
+        raise InputError(f"false_alarms must be a share between 0 and 1; got {false_alarms!r}.")
+    return float(false_alarms)

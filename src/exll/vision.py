@@ -17,6 +17,7 @@ from exll.explain.rules import Rule
 from exll.features.backbone import BUILT_IN, Backbone, find_backbone
 from exll.features.image import ImageSource
 from exll.learner.model_file import ModelFile
+from exll.learner.preset import DEFAULT_PRESET
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
 
 KIND = "image-learner"
@@ -50,13 +51,14 @@ class ImageLearner:
     def __init__(
         self,
         backbone: str | os.PathLike[str] | Backbone = BUILT_IN,
-        preset: str = "paper",
+        preset: str = DEFAULT_PRESET,
         refresh_growth: float = 0.1,
         records: RecordsKind = "vectors",
         threads: int | None = None,
+        max_prototypes: int | None = None,
     ) -> None:
         self.backbone = backbone if isinstance(backbone, Backbone) else Backbone(backbone, threads)
-        self.classifier = ExLLClassifier(preset, refresh_growth, records)
+        self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes)
 
     @overload
     def learn(self, image: ImageSource, label: Label, ref: str | None = None) -> None: ...
@@ -96,7 +98,11 @@ class ImageLearner:
 
     def predict_vectors(self, vectors: NDArray[Any], inference: InferenceName = "fused") -> list[Prediction]:
         self._check_width(vectors)
-        return [Prediction(*answer) for answer in self.classifier.two_best(vectors, inference)]
+        answers = self.classifier.two_best(vectors, inference)
+        if inference != "fused" or self.classifier.preset == "paper":
+            return [Prediction(*answer) for answer in answers]
+        known = self.classifier.novelty(vectors) <= self.classifier.novelty_threshold()
+        return [Prediction(*answer, known=bool(near)) for answer, near in zip(answers, known, strict=True)]
 
     def explain(self, image: ImageSource) -> Explanation:
         """Why an image is taken for what it is: hit, near hit, near miss, contributions."""

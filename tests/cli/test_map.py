@@ -26,7 +26,7 @@ def run(*arguments: str | Path) -> str:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stream = random_stream(3, samples=120, classes=3, width=6)
     path = tmp_path_factory.mktemp("model") / "m.exll"
-    ExLLClassifier().fit(stream.X, [f"kind {k}" for k in stream.y]).save(path)
+    ExLLClassifier("paper").fit(stream.X, [f"kind {k}" for k in stream.y]).save(path)
     return path
 
 

@@ -72,7 +72,7 @@ def test_without_a_prototype_the_class_is_truly_recomputed(model: ExLLClassifier
     for prototype in range(learner.prototype_count):
         change = model.without(STREAM.queries[0], prototype)
         ids = [j for j in model.megacloud(change.label).prototypes.tolist() if j != prototype]
-        supports = learner.supports[ids]
+        supports = np.array([learner.supports[j] for j in ids])
         mean = supports @ learner._prototypes.vectors[ids] / supports.sum()
         assert change.score_after == pytest.approx(unit @ matrix @ mean - 0.5 * mean @ matrix @ mean, rel=1e-6)
         assert change.score_after is not None

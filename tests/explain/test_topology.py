@@ -12,9 +12,8 @@ from exll.errors import InputError
 from exll.explain.topology import MethodName, Topology, colours, place_labels, readable, topology_of, voronoi_of
 from exll.explain.topology_page import description, page
 from exll.explain.topology_picture import draw, encoded
-from exll.learner.exll import ExLL
 from exll.types import Label, Matrix
-from support import random_stream
+from support import random_stream, untaught
 
 METHODS: tuple[MethodName, ...] = ("auto", "tsne", "pca")
 HOSTILE = (
@@ -33,7 +32,7 @@ HOSTILE = (
 def model(samples: int = 200, classes: int = 4) -> ExLLClassifier:
     stream = random_stream(9, samples=samples, classes=classes, width=8)
     refs = [f"{i}.jpg" for i in range(samples)]
-    return ExLLClassifier().fit(stream.X, [f"c{k}" for k in stream.y], refs=refs)
+    return ExLLClassifier("paper").fit(stream.X, [f"c{k}" for k in stream.y], refs=refs)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,9 @@ def made_up(prototypes: int, labels: tuple[Label, ...], seed: int = 0) -> Topolo
     edges = [(j, j + len(labels), 1 + j % 7) for j in range(prototypes - len(labels))]
     positions = np.round(rng.uniform(0.06, 0.94, (prototypes, 2)), 6)
     supports = rng.integers(1, 50, prototypes)
-    return Topology(positions, supports, class_of, labels, edges, [("a.jpg",)] * prototypes, "tsne")
+    return Topology(
+        positions, np.arange(prototypes), supports, class_of, labels, edges, [("a.jpg",)] * prototypes, "tsne"
+    )
 
 
 def test_a_map_holds_every_prototype_with_its_class_support_names_and_edges(topology: Topology) -> None:
@@ -55,7 +56,7 @@ def test_a_map_holds_every_prototype_with_its_class_support_names_and_edges(topo
     assert topology.positions.shape == (learner.prototype_count, 2)
     assert topology.positions.min() >= 0
     assert topology.positions.max() <= 1
-    assert topology.supports.tolist() == learner.supports.tolist()
+    assert dict(zip(topology.ids.tolist(), topology.supports.tolist(), strict=True)) == learner.supports
     for k, label in enumerate(topology.labels):
         megacloud = learner.megacloud(k)
         assert label == learner.labels[k]
@@ -69,7 +70,7 @@ def test_a_map_holds_every_prototype_with_its_class_support_names_and_edges(topo
 def test_near_prototypes_lie_near_each_other() -> None:
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(12)[:3], 20, axis=0) + 0.05 * rng.normal(size=(60, 12))
-    learner = ExLLClassifier().fit(groups, [f"{i}" for i in range(60)]).learner_
+    learner = ExLLClassifier("paper").fit(groups, [f"{i}" for i in range(60)]).learner_
     for method in METHODS:
         positions = topology_of(learner, method).positions
         apart = np.linalg.norm(positions[:, None] - positions[None], axis=2)
@@ -90,7 +91,7 @@ def test_few_prototypes_are_laid_out_by_pca_and_many_by_tsne(topology: Topology)
     assert len(topology.supports) >= 12
     assert topology.method == "tsne"
     assert topology_of(model().learner_, "pca").method == "pca"
-    few = ExLLClassifier().fit(np.eye(6), list("abcdef")).learner_
+    few = ExLLClassifier("paper").fit(np.eye(6), list("abcdef")).learner_
     assert topology_of(few).method == "pca"
     assert topology_of(few, "tsne").method == "tsne"
     with pytest.raises(InputError, match="Got 'umap' instead"):
@@ -102,7 +103,7 @@ def test_few_prototypes_are_laid_out_by_pca_and_many_by_tsne(topology: Topology)
 def test_the_smallest_models_can_be_drawn(count: int, width: int) -> None:
     X = np.random.default_rng(0).normal(size=(count, width))
     for method in METHODS:
-        small = topology_of(ExLLClassifier().fit(X, list(range(count))).learner_, method)
+        small = topology_of(ExLLClassifier("paper").fit(X, list(range(count))).learner_, method)
         assert np.isfinite(small.positions).all()
         assert sum(_area(cell) for cell in voronoi_of(small).cells.values()) == pytest.approx(1)
     assert encoded(draw(small, "small"), "png").startswith(b"\x89PNG")
@@ -110,7 +111,7 @@ def test_the_smallest_models_can_be_drawn(count: int, width: int) -> None:
 
 
 def test_prototypes_in_one_place_share_it() -> None:
-    same = topology_of(ExLLClassifier().fit(np.ones((20, 3)), list(range(20))).learner_)
+    same = topology_of(ExLLClassifier("paper").fit(np.ones((20, 3)), list(range(20))).learner_)
     assert (same.positions == 0.5).all()
     assert list(voronoi_of(same).cells) == [0]
     assert page(same, "same").count('role="img"') == 20
@@ -118,7 +119,7 @@ def test_prototypes_in_one_place_share_it() -> None:
 
 def test_a_learner_that_knows_nothing_has_no_map() -> None:
     with pytest.raises(InputError, match="learned nothing yet"):
-        topology_of(ExLL(3, "paper", 0.1, "refs"))
+        topology_of(untaught(3, "paper"))
 
 
 def test_the_learner_is_free_while_its_map_is_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:

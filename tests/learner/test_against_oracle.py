@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from exll.learner.exll import ExLL
-from exll.learner.fusion import PairwiseFusion
+from exll.learner.paper import PaperLearner
 from exll.types import InferenceName
 from oracle.lagging import OracleLagging
 from oracle.paper import OraclePaper
@@ -20,11 +20,10 @@ def oracle_of(stream: Stream, oracle: OraclePaper | None = None) -> OraclePaper:
 
 def counted(learner: ExLL) -> list[tuple[int, int, int]]:
     """Every sample that was counted, as (global, local, truth)."""
-    fusion = learner._fusion
-    assert isinstance(fusion, PairwiseFusion)
+    assert isinstance(learner, PaperLearner)
     return sorted(
         (*pair, truth)
-        for pair, counts in fusion.counts.items()
+        for pair, counts in learner._fusion.counts.items()
         for truth, count in counts.items()
         for _ in range(count)
     )
@@ -33,13 +32,13 @@ def counted(learner: ExLL) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
     stream = random_stream(seed)
-    oracle, learner = oracle_of(stream), learned(stream, refresh_growth=0)
+    oracle, learner = oracle_of(stream), learned(stream, "paper", refresh_growth=0)
 
     assert assignments(learner) == oracle.assignments
     for k, clouds in enumerate(oracle.clouds):
         megacloud = learner.megacloud(k)
         ids = megacloud.prototypes.tolist()
-        assert [int(learner.supports[j]) for j in ids] == [len(cloud.members) for cloud in clouds]
+        assert [learner.supports[j] for j in ids] == [len(cloud.members) for cloud in clouds]
         edges = {(ids.index(a), ids.index(b)): count for (a, b), count in megacloud.edges.items()}
         assert {**edges, **{(b, a): count for (a, b), count in edges.items()}} == oracle.edges[k]
         np.testing.assert_allclose(megacloud.mean, oracle.class_mean(k), rtol=0, atol=1e-12)
@@ -63,7 +62,7 @@ def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
 
 def test_the_oracle_tells_a_wrong_learner_from_a_right_one() -> None:
     stream = random_stream(3, samples=150, width=12, classes=5)
-    lagging = learned(stream, refresh_growth=5.0)
+    lagging = learned(stream, "paper", refresh_growth=5.0)
     assert assignments(lagging) != oracle_of(stream).assignments
 
 
@@ -71,7 +70,7 @@ def test_the_oracle_tells_a_wrong_learner_from_a_right_one() -> None:
 @pytest.mark.parametrize("seed", [3, 5, 8, 12])
 def test_a_lagging_learner_decides_as_the_slow_lagging_one_and_answers_exactly(seed: int, growth: float) -> None:
     stream = random_stream(seed, samples=160)
-    oracle, learner = oracle_of(stream, OracleLagging(growth=growth)), learned(stream, growth)
+    oracle, learner = oracle_of(stream, OracleLagging(growth=growth)), learned(stream, "paper", growth)
     assert assignments(learner) == oracle.assignments
     assert counted(learner) == sorted(oracle.phi)
     asked, exact = learner.inference(), oracle.precision()

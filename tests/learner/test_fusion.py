@@ -1,6 +1,7 @@
 import numpy as np
 
 from exll.learner.fusion import PairwiseFusion, Voices
+from exll.learner.paper import PaperLearner
 from support import learned, random_stream
 
 
@@ -84,6 +85,6 @@ def test_merging_classes_renames_every_mention() -> None:
 def test_counting_starts_with_the_second_sample() -> None:
     # Nothing is known at the first; from then on every sample is counted, also the first of a new class (decision 9).
     stream = random_stream(2, samples=90, classes=6)
-    fusion = learned(stream)._fusion
-    assert isinstance(fusion, PairwiseFusion)
-    assert sum(sum(counts.values()) for counts in fusion.counts.values()) == 89
+    learner = learned(stream, "paper")
+    assert isinstance(learner, PaperLearner)
+    assert sum(sum(counts.values()) for counts in learner._fusion.counts.values()) == 89

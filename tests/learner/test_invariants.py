@@ -11,7 +11,7 @@ from exll import ExLLClassifier, load
 from exll.errors import InputError
 from exll.learner.exll import BLOCK_ROWS, ExLL
 from exll.types import InferenceName
-from support import Stream, assert_equal_models, assignments, learned, random_stream, streams
+from support import Stream, assert_equal_models, assignments, learned, random_stream, streams, untaught
 
 NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
 growths = st.sampled_from([0.0, 0.1, 1.0])
@@ -42,25 +42,25 @@ def assert_alike(one: ExLL, other: ExLL, stream: Stream) -> None:
 
 @given(streams(), growths, st.lists(st.integers(1, 90), min_size=1, max_size=4))
 def test_how_a_stream_is_cut_into_calls_does_not_matter(stream: Stream, growth: float, sizes: list[int]) -> None:
-    pieces = ExLL(stream.X.shape[1], "paper", growth, "refs")
+    pieces = untaught(stream.X.shape[1], "paper", growth)
     for rows in cut(stream, sizes):
         pieces.learn(stream.unit[rows], stream.y[rows])
-    assert_alike(pieces, learned(stream, growth), stream)
+    assert_alike(pieces, learned(stream, "paper", growth), stream)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_single_steps_equal_blocks_on_longer_streams_with_a_dense_precision(seed: int) -> None:
     stream = random_stream(seed, samples=6 * BLOCK_ROWS + 11, width=24)
-    single = ExLL(24, "paper", 0.1, "refs")
+    single = untaught(24, "paper")
     for i in range(len(stream.y)):
         single.learn(stream.unit[i : i + 1], stream.y[i : i + 1])
-    assert_alike(single, learned(stream), stream)
+    assert_alike(single, learned(stream, "paper"), stream)
 
 
 @given(streams(), growths)
 def test_predictions_in_between_leave_no_trace(stream: Stream, growth: float) -> None:
-    asked = ExLL(stream.X.shape[1], "paper", growth, "refs")
-    silent = ExLL(stream.X.shape[1], "paper", growth, "refs")
+    asked = untaught(stream.X.shape[1], "paper", growth)
+    silent = untaught(stream.X.shape[1], "paper", growth)
     for rows in cut(stream, [7]):
         for learner in (asked, silent):
             learner.learn(stream.unit[rows], stream.y[rows])
@@ -91,11 +91,11 @@ def test_save_load_go_on_equals_never_having_stopped(
 
 @given(streams(), growths)
 def test_supports_edges_and_means_are_consistent(stream: Stream, growth: float) -> None:
-    learner = learned(stream, growth)
+    learner = learned(stream, "paper", growth)
     for k in range(learner.class_count):
         megacloud = learner.megacloud(k)
         ids = megacloud.prototypes
-        supports = learner.supports[ids]
+        supports = np.array([learner.supports[j] for j in ids.tolist()])
         assert supports.sum() == megacloud.count == stream.y.count(k)
         weighted = supports @ learner._prototypes.vectors[ids] / megacloud.count
         np.testing.assert_allclose(megacloud.mean, weighted, atol=1e-12)

@@ -1,28 +1,30 @@
 import numpy as np
 import pytest
 
-from exll.learner.lagging import LaggingPrecision
+from exll.learner.lagging import LaggingPrecision, OwnSamplePrecision
+from exll.learner.precision import Shrinkage
 from exll.learner.statistics import GlobalStatistics, total_residual
 from support import random_stream
 
-SHRINKAGE = 1e-4
+EPSILON = 1e-4
+SHRINKAGE = Shrinkage.towards_identity(EPSILON)
 
 
 @pytest.mark.parametrize("refresh_at", [4, 30, 77])
 def test_the_own_sample_is_put_in_exactly(refresh_at: int) -> None:
     stream = random_stream(2, width=12, samples=80)
-    statistics, lagging = GlobalStatistics(12, total_residual), LaggingPrecision(12, SHRINKAGE, 0.1)
+    statistics, lagging = GlobalStatistics(12, total_residual), OwnSamplePrecision(12, SHRINKAGE, 0.1)
     centres = stream.unit[40:44]
     for i, x in enumerate(stream.unit, start=1):
         z = lagging.current.apply(x[None])[0]
-        statistics.learn(x, None)
+        statistics.learn(x, np.zeros(12), 0)
         lagging.learn(z)
         if i == refresh_at:
-            lagging.refresh(statistics)
+            lagging.refresh(statistics, SHRINKAGE)
             stale = np.linalg.inv(lagging.current.apply(np.eye(12)))
         elif i > refresh_at:
             v = x - statistics.mean
-            renewed = np.linalg.inv(stale + (1 - SHRINKAGE) / i * np.outer(v, v))
+            renewed = np.linalg.inv(stale + (1 - EPSILON) / i * np.outer(v, v))
             before = [(x - p) @ np.linalg.inv(stale) @ (x - p) for p in centres]
             after = [(x - p) @ renewed @ (x - p) for p in centres]
             gain = lagging.gain_of_own_sample(x, z, statistics, centres)
@@ -37,9 +39,9 @@ def test_refreshes_are_due_by_the_count_alone(growth: float, due: list[int]) -> 
     statistics, lagging = GlobalStatistics(2, total_residual), LaggingPrecision(2, SHRINKAGE, growth)
     happened = []
     for i in range(1, due[-1] + 1):
-        statistics.learn(np.array([0.6, 0.8]), None)
+        statistics.learn(np.array([0.6, 0.8]), np.zeros(2), 0)
         if i == lagging.next_refresh:
-            lagging.refresh(statistics)
+            lagging.refresh(statistics, SHRINKAGE)
             happened.append(i)
     assert happened == due
 
@@ -48,12 +50,12 @@ def test_the_exact_precision_is_not_the_lagging_one() -> None:
     stream = random_stream(2, width=6, samples=50)
     statistics, lagging = GlobalStatistics(6, total_residual), LaggingPrecision(6, SHRINKAGE, 1.0)
     for x in stream.unit[:25]:
-        statistics.learn(x, None)
-    lagging.refresh(statistics)
-    assert lagging.exact(statistics) is lagging.current
+        statistics.learn(x, np.zeros(6), 0)
+    lagging.refresh(statistics, SHRINKAGE)
+    assert lagging.exact(statistics, SHRINKAGE) is lagging.current
     for x in stream.unit[25:]:
-        statistics.learn(x, None)
+        statistics.learn(x, np.zeros(6), 0)
     before = lagging.current.apply(np.eye(6))
-    exact = lagging.exact(statistics).apply(np.eye(6))
+    exact = lagging.exact(statistics, SHRINKAGE).apply(np.eye(6))
     assert not np.allclose(exact, before)
     np.testing.assert_array_equal(lagging.current.apply(np.eye(6)), before)

@@ -4,6 +4,7 @@ import pytest
 from exll.learner.precision import (
     DensePrecision,
     LowRankPrecision,
+    Shrinkage,
     lengths_of,
     precision_from_state,
     precision_of,
@@ -13,28 +14,31 @@ from exll.learner.statistics import GlobalStatistics, total_residual
 from exll.types import Matrix
 from support import random_stream
 
+EPSILON = 1e-4
+SHRINKAGE = Shrinkage.towards_identity(EPSILON)
+
 
 def statistics_of(X: Matrix) -> GlobalStatistics:
     statistics = GlobalStatistics(X.shape[1], total_residual)
     for x in X:
-        statistics.learn(x, None)
+        statistics.learn(x, np.zeros(X.shape[1]), 0)
     return statistics
 
 
-def inverse_of_eq_17(X: Matrix, shrinkage: float) -> Matrix:
+def inverse_of_eq_17(X: Matrix) -> Matrix:
     means = np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]
     V = X - means
     V[0] = X[0]
-    return np.asarray(np.linalg.inv((1 - shrinkage) * V.T @ V / len(X) + shrinkage * np.eye(X.shape[1])))
+    return np.asarray(np.linalg.inv((1 - EPSILON) * V.T @ V / len(X) + EPSILON * np.eye(X.shape[1])))
 
 
 @pytest.mark.parametrize("samples", [1, 2, 9, 10, 19, 20, 21, 90, 300])
 def test_both_forms_equal_the_inverse(samples: int) -> None:
     X = random_stream(7, width=20, samples=samples).unit
-    precision = precision_of(statistics_of(X), 1e-4)
+    precision = precision_of(statistics_of(X), SHRINKAGE)
     assert isinstance(precision, LowRankPrecision if samples < 10 else DensePrecision)
     queries = np.random.default_rng(0).normal(size=(5, 20))
-    expected = queries @ inverse_of_eq_17(X, 1e-4)
+    expected = queries @ inverse_of_eq_17(X)
     np.testing.assert_allclose(precision.apply(queries), expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
     np.testing.assert_allclose(precision.apply(queries[:1]), precision.apply(queries)[:1], rtol=1e-9, atol=1e-8)
 
@@ -42,21 +46,21 @@ def test_both_forms_equal_the_inverse(samples: int) -> None:
 def test_making_a_precision_leaves_the_statistics_alone() -> None:
     statistics = statistics_of(random_stream(7, width=20, samples=100).unit)
     before = {name: array.copy() for name, array in statistics.state().items()}
-    precision_of(statistics, 1e-4)
+    precision_of(statistics, SHRINKAGE)
     after = statistics.state()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array)
 
 
 def test_before_any_sample_the_precision_is_the_identity_over_the_shrinkage() -> None:
-    X = np.eye(3)
-    np.testing.assert_allclose(starting_precision(3, 0.01).apply(X), 100 * X)
-    np.testing.assert_allclose(precision_of(GlobalStatistics(3, total_residual), 0.01).apply(X), 100 * X)
+    X, shrinkage = np.eye(3), Shrinkage.towards_identity(0.01)
+    np.testing.assert_allclose(starting_precision(3, shrinkage).apply(X), 100 * X)
+    np.testing.assert_allclose(precision_of(GlobalStatistics(3, total_residual), shrinkage).apply(X), 100 * X)
 
 
 def test_lengths_are_quadratic_forms_also_beyond_one_chunk() -> None:
     X = random_stream(7, width=20, samples=100).unit
-    precision = precision_of(statistics_of(X), 1e-4)
+    precision = precision_of(statistics_of(X), SHRINKAGE)
     vectors = np.random.default_rng(1).normal(size=(700, 20))
     matrix = precision.apply(np.eye(20))
     np.testing.assert_allclose(lengths_of(vectors, precision), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
@@ -64,15 +68,15 @@ def test_lengths_are_quadratic_forms_also_beyond_one_chunk() -> None:
 
 def test_a_wide_precision_is_mirrored_across_tiles() -> None:
     X = random_stream(7, width=300, samples=400).unit
-    matrix = precision_of(statistics_of(X), 1e-4).apply(np.eye(300))
+    matrix = precision_of(statistics_of(X), SHRINKAGE).apply(np.eye(300))
     np.testing.assert_array_equal(matrix, matrix.T)
-    expected = inverse_of_eq_17(X, 1e-4)
+    expected = inverse_of_eq_17(X)
     np.testing.assert_allclose(matrix, expected, atol=1e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("samples", [4, 60])
 def test_a_saved_precision_is_the_same_to_the_bit(samples: int) -> None:
-    precision = precision_of(statistics_of(random_stream(7, width=20, samples=samples).unit), 1e-4)
-    again = precision_from_state(20, 1e-4, precision.state())
+    precision = precision_of(statistics_of(random_stream(7, width=20, samples=samples).unit), SHRINKAGE)
+    again = precision_from_state(20, precision.state())
     queries = np.random.default_rng(0).normal(size=(5, 20))
     np.testing.assert_array_equal(precision.apply(queries), again.apply(queries))

@@ -12,6 +12,8 @@ from exll.learner.statistics import (
 from exll.types import Matrix
 from support import random_stream
 
+NO_CLASS = (np.zeros(1), 0)  # the total residual does not ask for it
+
 
 def scatter_matrix(scatter: Scatter) -> Matrix:
     """The whole symmetric sum, whichever form it is kept in."""
@@ -26,11 +28,11 @@ def test_the_covariance_is_the_recursion_of_eq_4(samples: int) -> None:
     X = random_stream(4, width=12, samples=samples).unit
     statistics = GlobalStatistics(12, total_residual)
     mean, covariance = X[0], np.outer(X[0], X[0])
-    statistics.learn(X[0], None)
+    statistics.learn(X[0], *NO_CLASS)
     for i, x in enumerate(X[1:], start=2):
         mean = (i - 1) / i * mean + x / i
         covariance = (i - 1) / i * covariance + np.outer(x - mean, x - mean) / i
-        statistics.learn(x, None)
+        statistics.learn(x, *NO_CLASS)
     np.testing.assert_allclose(statistics.mean, mean, atol=1e-14)
     np.testing.assert_allclose(scatter_matrix(statistics.scatter) / samples, covariance, atol=1e-13)
 
@@ -38,14 +40,14 @@ def test_the_covariance_is_the_recursion_of_eq_4(samples: int) -> None:
 def test_the_first_vector_enters_uncentred() -> None:
     statistics = GlobalStatistics(2, total_residual)
     x = np.array([0.6, 0.8])
-    statistics.learn(x, None)
+    statistics.learn(x, *NO_CLASS)
     np.testing.assert_allclose(scatter_matrix(statistics.scatter), np.outer(x, x))
 
 
 def test_learning_leaves_its_input_alone_and_keeps_no_hold_of_it() -> None:
     statistics = GlobalStatistics(4, total_residual)
     x = np.array([0.5, 0.5, 0.5, 0.5])
-    statistics.learn(x, None)
+    statistics.learn(x, *NO_CLASS)
     before = scatter_matrix(statistics.scatter)
     x[:] = 9.0
     np.testing.assert_array_equal(scatter_matrix(statistics.scatter), before)

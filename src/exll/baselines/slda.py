@@ -8,7 +8,7 @@ from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
 from exll.errors import InputError
-from exll.learner.precision import precision_of
+from exll.learner.precision import Shrinkage, precision_of
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Tensors, Vector
 
@@ -44,10 +44,9 @@ class SLDA(Baseline):
         return SLDARule(width, float(self.shrinkage))
 
 
-def class_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector | None) -> Vector:
+def class_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector, class_count: int) -> Vector:
     r"""$\sqrt{t/(t+1)}\,(x-\mu_y)$, whose outer product is $\Delta$; the statistics count x already."""
-    weight = sqrt((statistics.count - 1) / statistics.count)
-    return weight * x if class_mean is None else weight * (x - class_mean)
+    return sqrt((statistics.count - 1) / statistics.count) * (x - class_mean)
 
 
 class SLDARule(ClassMeansRule):
@@ -57,12 +56,14 @@ class SLDARule(ClassMeansRule):
         self._statistics = GlobalStatistics(width, class_residual)
 
     def learn(self, x: Vector, k: int) -> None:
-        self._statistics.learn(x, self._means.vectors[k] if k < len(self._means) else None)
+        known = k < len(self._means)
+        mean = self._means.vectors[k] if known else np.zeros(self._width)
+        self._statistics.learn(x, mean, int(self._means.counts[k]) if known else 0)
         super().learn(x, k)
 
     def scores(self) -> LinearScores:
         try:
-            precision = precision_of(self._statistics, self._shrinkage)
+            precision = precision_of(self._statistics, Shrinkage.towards_identity(self._shrinkage))
         except ArithmeticError as error:
             raise InputError(
                 f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "

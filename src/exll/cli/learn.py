@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def learn(
     data: DataArgument,
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
-    preset: Annotated[str | None, typer.Option(help="Which learner to make [default: paper].")] = None,
+    preset: Annotated[str | None, typer.Option(help="Which learner to make [default: glocal].")] = None,
     order: Annotated[
         str | None,
         typer.Option(
@@ -127,6 +127,7 @@ def _model_for(
     """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
     from exll.errors import InputError
     from exll.estimator import ExLLClassifier
+    from exll.learner.preset import DEFAULT_PRESET
     from exll.vision import ImageLearner
 
     wanted: Any = int(records) if records is not None and records.isascii() and records.isdecimal() else records
@@ -140,11 +141,11 @@ def _model_for(
                 )
         return model
     if stream.kind == "features":
-        new = ExLLClassifier(preset or "paper", records="vectors" if wanted is None else wanted)
+        new = ExLLClassifier(preset or DEFAULT_PRESET, records="vectors" if wanted is None else wanted)
         new._check_parameters()
         return new
     learner = ImageLearner(
-        backbone or "nano", preset or "paper", records="vectors" if wanted is None else wanted, threads=threads
+        backbone or "nano", preset or DEFAULT_PRESET, records="vectors" if wanted is None else wanted, threads=threads
     )
     learner.classifier._check_parameters()
     return learner

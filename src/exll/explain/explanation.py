@@ -8,7 +8,9 @@ from scipy.special import softmax
 
 from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
-from exll.learner.inference import Inference
+from exll.learner.glocal_inference import GlocalInference
+from exll.learner.inference import Inference, next_best
+from exll.learner.judgement import FALSE_ALARMS
 from exll.learner.ties import first_of_largest
 from exll.types import Label, Vector
 
@@ -45,14 +47,18 @@ class Evidence:
 class Explanation:
     """One answer and its reasons.
 
-    ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up. ``pair_counts`` is
-    what the fusion table holds for this pair of voices: how often each label was the truth. Where it is empty, the pair
-    was never seen, and ``reason`` says who spoke.
+    ``known`` is False where nothing that was learned is near (None where the preset cannot tell), ``novelty`` the score
+    behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
+    ``pair_counts`` is what the fusion table holds for this pair of voices: how often each label was the truth. Where it
+    is empty, the pair was never seen, and ``reason`` says who spoke. With the preset "glocal" the fused score is the
+    global one plus ``local_score``, what the hit adds; the paper's fusion is no sum, and it is None.
     """
 
     label: Label
     probability: float
     runner_up: Label | None
+    known: bool | None
+    novelty: float | None
     hit: Evidence
     near_hit: Evidence | None
     near_miss: Evidence | None
@@ -62,6 +68,7 @@ class Explanation:
     reason: str
     megacloud_membership: float
     global_score: float
+    local_score: float | None
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
 
@@ -83,17 +90,24 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         asked = learner.inference()
         row_scores = asked.row_scores(x[None, :])
         voices = asked.voices(row_scores)
-        winners, posteriors = asked.fused(*voices)
+        winners, posteriors = asked.judged(x[None, :], row_scores, "fused")
         k, (global_k, local_k) = int(winners[0]), (first_of_largest(scores[0]) for scores in voices)
-        second = None if len(asked.labels) == 1 else int(asked.runners_up(winners, posteriors, *voices)[0])
-        counts = asked.fusion.evidence(global_k, local_k)
+        alone = len(asked.labels) == 1
+        second = None if alone else int(next_best(winners, asked.likely(posteriors, row_scores))[0])
+        counts = asked.counts_of_pair(global_k, local_k)
         class_scores = voices[0][0]
         local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
+        novelty, local_score = None, None
+        if isinstance(asked, GlocalInference):
+            novelty = float(asked.novelty(x[None, :])[0])
+            local_score = asked.local_share * float(voices[1][0, k])
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else asked.labels[second],
+            known=None if novelty is None else novelty <= asked.novelty_threshold(FALSE_ALARMS),
+            novelty=novelty,
             hit=hit,
             near_hit=near_hit,
             near_miss=None if second is None else local.nearest(second),
@@ -105,6 +119,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             reason=_reason(asked, k, global_k, local_k, counts),
             megacloud_membership=float(softmax(class_scores)[k]),
             global_score=float(class_scores[k]),
+            local_score=local_score,
             contributions=tuple(contributions(asked, x, k)),
             against=() if second is None else tuple(contributions(asked, x, second)),
         )
@@ -119,7 +134,8 @@ class _Local:
         self._x = x
         self._scores = scores
         self._memberships = softmax(scores)
-        self._length = float(x @ asked.precision.apply(x[None, :])[0])
+        self._seen = x - asked.origin
+        self._length = float(self._seen @ asked.precision.apply(self._seen[None, :])[0])
 
     def nearest(self, k: int) -> Evidence:
         """Eq. 10 within class k."""
@@ -144,13 +160,17 @@ class _Local:
             label=self._asked.labels[k],
             support=support,
             share=support / int(self._asked.class_counts[k]),
-            distance=float(np.sqrt(max(0.0, self._length - 2 * float(self._scores[row])))),
+            distance=self._distance(row),
             membership=float(self._memberships[row]),
             examples=tuple(
                 Remembered(record.name, record.position, similarity)
                 for record, similarity in self._learner.closest_records(prototype, self._x, REFS_SHOWN)
             ),
         )
+
+    def _distance(self, row: int) -> float:
+        dot = float(self._asked.products[row] @ self._seen)
+        return float(np.sqrt(max(0.0, self._length - 2 * dot + float(self._asked.lengths[row]))))
 
 
 def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[int, int]) -> str:
@@ -160,6 +180,11 @@ def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[
         said = f"Local and global inference both say {name[global_k]}"
     else:
         said = f"Local inference says {name[local_k]}, global inference {name[global_k]}"
+    if isinstance(asked, GlocalInference):
+        share = f"{asked.local_share:.0%} of its say"
+        if global_k == local_k:
+            return f"{said}; the fused score is the sum of both, the local one with {share}."
+        return f"{said}; in the sum of both scores, the local one with {share}, {name[k]} comes out first."
     if counts:
         total = sum(counts.values())
         times = "once" if total == 1 else f"{total:,} times"

@@ -53,9 +53,9 @@ class Suspects:
 
 def suspects_of(learner: ExLL) -> Suspects:
     """From what the model remembers; needs records="vectors"."""
-    if learner.records_kind != "vectors":
+    if learner.parameters.records != "vectors":
         raise InputError(
-            f"this model keeps records={learner.records_kind!r} and so has no vectors of its examples to judge; "
+            f"this model keeps records={learner.parameters.records!r} and so has no vectors of its examples to judge; "
             'pass the data again, suspects(X, y, refs), or learn with records="vectors".'
         )
     with learner.lock:

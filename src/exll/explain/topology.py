@@ -41,6 +41,7 @@ class Topology:
     """Prototypes on the unit square; ``class_of`` counts into ``labels``, an edge is (one, other, count)."""
 
     positions: Matrix  # (P, 2)
+    ids: Indices
     supports: Indices
     class_of: Indices
     labels: tuple[Label, ...]
@@ -75,17 +76,22 @@ def topology_of(learner: ExLL, method: MethodName = "auto", seed: int = 0) -> To
     if method not in ("auto", "tsne", "pca"):
         raise InputError(f"The 'method' of a map must be 'auto', 'tsne' or 'pca'. Got {method!r} instead.")
     with learner.lock:
-        supports = learner.supports
-        if not len(supports):
+        if not learner.prototype_count:
             raise InputError("a map needs at least one prototype; this model has learned nothing yet.")
-        centres, class_of = learner._prototypes.vectors.copy(), learner._prototypes.class_of.copy()
-        edges = [(*pair, n) for k in range(learner.class_count) for pair, n in learner.megacloud(k).edges.items()]
-        names = [tuple(r.name for r in learner.records(j)[:NAMES_KEPT]) for j in range(len(supports))]
+        centres, ids, class_of = learner.centres
+        supports = np.array(list(learner.supports.values()), np.int64)
+        row_of = {prototype: row for row, prototype in enumerate(ids.tolist())}
+        edges = [
+            (min(row_of[one], row_of[other]), max(row_of[one], row_of[other]), n)
+            for k in range(learner.class_count)
+            for (one, other), n in learner.megacloud(k).edges.items()
+        ]
+        names = [tuple(r.name for r in learner.records(j)[:NAMES_KEPT]) for j in ids.tolist()]
         labels = learner.labels
     fewest = FEWEST_FOR_TSNE_AT_ALL if method == "tsne" else FEWEST_FOR_TSNE
     used = "pca" if method == "pca" or len(centres) < fewest else "tsne"
     positions = _in_frame(_flat(centres, used, seed), STRETCH[used])
-    return Topology(positions, supports, class_of, labels, sorted(edges), names, used)
+    return Topology(positions, ids, supports, class_of, labels, sorted(edges), names, used)
 
 
 def _flat(centres: Matrix, method: str, seed: int) -> Matrix:

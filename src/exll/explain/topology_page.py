@@ -234,7 +234,7 @@ def description(topology: Topology, j: int) -> str:
     """A prototype in words: "mug, prototype 7, 12 examples: a.jpg, b.jpg and 10 more"."""
     support, names = int(topology.supports[j]), [_file_name(name) for name in topology.names[j]]
     label = readable(topology.labels[topology.class_of[j]], LONGEST_FULL)
-    words = f"{label}, prototype {j}, {counted(support, 'example')}"
+    words = f"{label}, prototype {topology.ids[j]}, {counted(support, 'example')}"
     if not names:
         return words
     more = support - len(names)

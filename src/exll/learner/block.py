@@ -13,16 +13,30 @@ from exll.learner.running_means import RunningMeans
 from exll.types import Matrix, Vector
 
 
+class Block:
+    """Some rows of the stream, multiplied once with the precision. Rows and means are seen from ``origin``; none is
+    zero."""
+
+    def __init__(self, X: Matrix, precision: Precision, origin: Vector | None = None) -> None:
+        self.X = X
+        self.origin = origin
+        seen = X if origin is None else X - origin
+        self.Z = precision.apply(seen)  # (b, d)
+        self.cross = seen @ self.Z.T  # (b, b)
+
+
 class MovingProducts:
     """Products of a block's rows with one table of means, kept true while the table changes."""
 
-    def __init__(self, X: Matrix, Z: Matrix, cross: Matrix, means: RunningMeans) -> None:
-        rows, known = len(X), len(means)
-        self._X = X
-        self._cross = cross
+    def __init__(self, block: Block, means: RunningMeans) -> None:
+        rows, known = len(block.X), len(means)
+        self._X = block.X
+        self._cross = block.cross
         self._means = means
         self._products = np.empty((rows, known + rows))  # each row may add one mean
-        np.matmul(Z, means.vectors.T, out=self._products[:, :known])
+        np.matmul(block.Z, means.vectors.T, out=self._products[:, :known])
+        if block.origin is not None:
+            self._products[:, :known] -= (block.Z @ block.origin)[:, None]
         means.reserve(rows)
 
     def of_row(self, row: int) -> Vector:
@@ -40,13 +54,3 @@ class MovingProducts:
         column = self._products[row + 1 :, index]
         column *= 1.0 - share
         column += share * self._cross[row, row + 1 :]
-
-
-class Block:
-    """Some rows of the stream, multiplied once with everything they will be compared with."""
-
-    def __init__(self, X: Matrix, precision: Precision, prototypes: RunningMeans, megaclouds: RunningMeans) -> None:
-        self.Z = precision.apply(X)  # (b, d)
-        cross = X @ self.Z.T  # (b, b)
-        self.prototypes = MovingProducts(X, self.Z, cross, prototypes)
-        self.megaclouds = MovingProducts(X, self.Z, cross, megaclouds)

@@ -1,12 +1,11 @@
 """Glocal pairwise fusion (Eq. 22 and 23): what the truth was when local and global inference said this and that."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
 
+from exll.learner.softmax import softmax_rows
 from exll.learner.ties import TOLERANCE, first_of_largest, first_of_largest_rows, slack
 from exll.types import Indices, Matrix, Tensors, Vector
 
@@ -35,35 +34,6 @@ class Voices:
         best = np.full(len(self.class_scores), -np.inf)
         np.maximum.at(best, self.class_of, self.prototype_scores)
         return best
-
-
-class Fusion(Protocol):
-    """Learns from the stream how far to trust each voice, then speaks for both. Scores are (rows, classes)."""
-
-    def learn(self, voices: Voices, truth: int) -> int:
-        """Learns from one sample and returns the label it would have given it."""
-        ...
-
-    def labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices: ...
-
-    def posteriors(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]: ...
-
-    def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
-        """How often each class was the truth when the voices said this; empty where that never came up."""
-        ...
-
-    def frozen(self) -> "Fusion":
-        """A cheap copy that later learning leaves alone."""
-        ...
-
-    def merge(self, kept: int, absorbed: int) -> None: ...
-
-    @property
-    def nbytes(self) -> int: ...
-
-    def state(self) -> Tensors: ...
-
-    def restore(self, state: Tensors, classes: int, samples: int) -> None: ...
 
 
 class PairwiseFusion:
@@ -99,7 +69,7 @@ class PairwiseFusion:
     def posteriors(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
         """Eq. 23, label and probabilities."""
         labels, seen, speakers = self._decide(global_scores, local_scores)
-        global_posteriors, local_posteriors = softmax(global_scores, axis=1), softmax(local_scores, axis=1)
+        global_posteriors, local_posteriors = softmax_rows(global_scores)[0], softmax_rows(local_scores)[0]
         posteriors: Matrix = np.where(
             (speakers == _BOTH)[:, None],
             (global_posteriors + local_posteriors) / 2,
@@ -133,9 +103,11 @@ class PairwiseFusion:
         return labels, seen, speakers
 
     def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
+        """How often each class was the truth when the voices said this; empty where that never came up."""
         return dict(self.counts.get((global_label, local_label), {}))
 
     def frozen(self) -> "PairwiseFusion":
+        """A cheap copy that later learning leaves alone."""
         copy = PairwiseFusion()
         copy.counts = dict(self.counts)
         return copy
@@ -195,7 +167,7 @@ def _log_odds(scores: Matrix, labels: Indices) -> Vector:
     rows = np.arange(len(scores))
     others = scores.copy()
     others[rows, labels] = -np.inf
-    odds: Vector = scores[rows, labels] - logsumexp(others, axis=1)
+    odds: Vector = scores[rows, labels] - softmax_rows(others)[1]
     return odds
 
 

@@ -4,26 +4,28 @@ An :class:`Inference` is a frozen picture of a learner: it shares nothing that l
 threads may ask it while learning goes on.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy.special import softmax
 
 from exll.errors import InputError
-from exll.learner.fusion import Fusion
 from exll.learner.head import Head
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
-from exll.learner.ties import first_of_largest_rows, raise_winner
+from exll.learner.ties import first_of_largest_rows
 from exll.types import Indices, InferenceName, Label, Matrix, Vector
+
+HeadOf: TypeAlias = Callable[[Vector], Head]
 
 
 @dataclass(frozen=True)
-class Inference:
-    """Weights and biases of every prototype and every class, and the fusion between them.
+class Inference(ABC):
+    """Weights and biases of every prototype and every class.
 
     Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md,
     8), is one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is
@@ -35,10 +37,13 @@ class Inference:
     biases: Vector
     prototype_ids: Indices  # (prototypes,) whose row each of the first is
     first_prototype: Indices  # (classes,) where each class starts among them
-    fusion: Fusion
     # What explanations need beside the scores, in the same order of rows.
-    means: Matrix  # (prototypes + classes, d) centres, then class means
+    origin: Vector  # (d,) from where vectors and means are seen
+    means: Matrix  # (prototypes + classes, d) centres, then class means, from the origin
     products: Matrix  # (prototypes + classes, d) the precision times them
+    lengths: Vector  # their squared lengths under the precision
+    head: Head  # slopes and pulls of all rows
+    class_head: HeadOf
     supports: Indices  # (prototypes,)
     class_counts: Indices  # (classes,)
     precision: Precision
@@ -49,27 +54,61 @@ class Inference:
         labels: Sequence[Label],
         prototypes: Prototypes,
         megaclouds: MegaClouds,
-        fusion: Fusion,
-        head: Head,
         precision: Precision,
-    ) -> "Inference":
+        origin: Vector,
+        heads: tuple[HeadOf, HeadOf],
+        **own: Any,
+    ) -> Self:
+        """``heads`` are those of prototypes and classes; ``own`` is what the preset's inference adds."""
         order = np.argsort(prototypes.class_of, kind="stable")
         means = np.concatenate([prototypes.vectors[order], megaclouds.vectors])
+        means -= origin
         products = precision.apply(means)
-        weights, biases = head.linear(products, np.einsum("ij,ij->i", means, products))
+        lengths = np.einsum("ij,ij->i", means, products)
+        parts = [head(some) for head, some in zip(heads, np.split(lengths, [len(order)]), strict=True)]
+        head = Head(*(np.concatenate(numbers) for numbers in zip(*parts, strict=True)))
+        weights = products if (head.slopes == 1.0).all() else head.slopes[:, None] * products
         return cls(
             labels=tuple(labels),
             weights=weights,
-            biases=biases,
-            prototype_ids=order,
+            biases=-(weights @ origin) - head.pulls * lengths,
+            prototype_ids=prototypes.ids[order],
             first_prototype=np.searchsorted(prototypes.class_of[order], np.arange(len(megaclouds))),
-            fusion=fusion.frozen(),
+            origin=origin,
             means=means,
             products=products,
+            lengths=lengths,
+            head=head,
+            class_head=heads[1],
             supports=prototypes.counts[order],
             class_counts=megaclouds.counts.copy(),
             precision=precision,
+            **own,
         )
+
+    @abstractmethod
+    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
+        """What the two voices say together."""
+
+    @abstractmethod
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label alone."""
+
+    @abstractmethod
+    def novelty(self, X: Matrix) -> Vector:
+        """How little each row is like what was learned."""
+
+    @abstractmethod
+    def novelty_threshold(self, false_alarms: float) -> float:
+        """The novelty that this share of the stream's own examples exceeds."""
+
+    def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
+        """What next-best labels of fused inference are taken from."""
+        return posteriors
+
+    def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
+        """How often each class was the truth when the voices said this while learning, where that is counted."""
+        return {}
 
     @cached_property
     def sorted_classes(self) -> Indices:
@@ -80,42 +119,18 @@ class Inference:
         """The class of every row, by its number. Memory grows with the rows: ask some hundreds at a
         time."""
         if inference == "fused":
-            return self.fusion.labels(*self.voices(self.row_scores(X)))
+            return self.fused_labels(*self.voices(self.row_scores(X)))
         return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
-        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label alone."""
-        if inference == "fused":
-            return self.fused(*self.voices(self.row_scores(X)))
-        scores = self.scores(X, inference)
-        labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
-        raise_winner(posteriors, labels)
-        return labels, posteriors
-
-    def fused(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
-        """Labels and probabilities of fused inference, from the two voices."""
-        labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
-        raise_winner(posteriors, labels)
-        return labels, posteriors
+        return self.judged(X, self.row_scores(X), inference)
 
     def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Indices, Matrix]:
         """Labels, next-best labels and probabilities. While one class is known it is also its own next-best."""
-        if inference == "fused":
-            voices = self.voices(self.row_scores(X))
-            labels, posteriors = self.fused(*voices)
-            return labels, self.runners_up(labels, posteriors, *voices), posteriors
-        labels, posteriors = self.posteriors(X, inference)
-        return labels, _next_best(labels, posteriors), posteriors
-
-    def runners_up(self, labels: Indices, posteriors: Matrix, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        """The next-best labels of fused inference. Where the fusion table knows one class only, it is the next-best by
-        the sum of the two posteriors (docs/decisions.md, 11)."""
-        known = np.count_nonzero(posteriors > 0.0, axis=1) > 1
-        likely = posteriors
-        if not known.all():
-            likely = posteriors.copy()
-            likely[~known] = softmax(global_scores[~known], axis=1) + softmax(local_scores[~known], axis=1)
-        return _next_best(labels, likely)
+        row_scores = self.row_scores(X)
+        labels, posteriors = self.judged(X, row_scores, inference)
+        likely = self.likely(posteriors, row_scores) if inference == "fused" else posteriors
+        return labels, next_best(labels, likely), posteriors
 
     def row_scores(self, X: Matrix) -> Matrix:
         """Eq. 18 and 20 before the softmax: every prototype, then every class, (rows, prototypes + classes)."""
@@ -127,6 +142,14 @@ class Inference:
         """The scores of global and of local inference, (rows, classes) each."""
         local = len(self.prototype_ids)
         return row_scores[:, local:], self._best_of_class(row_scores[:, :local])
+
+    def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
+        """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""
+        local = len(self.prototype_ids)
+        if inference == "global":
+            global_scores: Matrix = X @ self.weights[local:].T + self.biases[local:]
+            return global_scores
+        return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
 
     def rows_of_class(self, k: int) -> slice:
         stops = [*self.first_prototype.tolist()[1:], len(self.prototype_ids)]
@@ -141,24 +164,15 @@ class Inference:
     def class_of_row(self, row: int) -> int:
         return int(np.searchsorted(self.first_prototype, row, side="right")) - 1
 
-    def class_mean(self, k: int) -> Vector:
-        mean: Vector = self.means[len(self.prototype_ids) + k]
-        return mean
-
-    def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
-        """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""
-        local = len(self.prototype_ids)
-        if inference == "global":
-            global_scores: Matrix = X @ self.weights[local:].T + self.biases[local:]
-            return global_scores
-        return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
+    def row_of_class(self, k: int) -> int:
+        return len(self.prototype_ids) + k
 
     def _best_of_class(self, prototype_scores: Matrix) -> Matrix:
         best: Matrix = np.maximum.reduceat(prototype_scores, self.first_prototype, axis=1)
         return best
 
 
-def _next_best(labels: Indices, likely: Matrix) -> Indices:
+def next_best(labels: Indices, likely: Matrix) -> Indices:
     if likely.shape[1] == 1:
         return labels
     others = likely.copy()

@@ -1,4 +1,4 @@
-r"""The precision that learning uses: renewed now and then, with the newest sample always in it.
+r"""The precision that learning uses: renewed now and then, and for the paper with the newest sample always in it.
 
 To renew $\Lambda$ at every sample costs an inversion each. Renewing it when the stream has grown by some share costs
 nearly nothing, and measured alone that staleness does no harm. What does harm (2.4 points of local inference on
@@ -9,7 +9,7 @@ precision follows from two more dot products (docs/decisions.md, E2).
 
 import numpy as np
 
-from exll.learner.precision import Precision, precision_from_state, precision_of, starting_precision
+from exll.learner.precision import Precision, Shrinkage, precision_from_state, precision_of, starting_precision
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Matrix, Tensors, Vector
 
@@ -17,28 +17,51 @@ from exll.types import Matrix, Tensors, Vector
 class LaggingPrecision:
     """Renewed when the count has grown by ``refresh_growth`` since the last time: a function of the count alone."""
 
-    def __init__(self, width: int, shrinkage: float, refresh_growth: float) -> None:
+    def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
         self.current: Precision = starting_precision(width, shrinkage)
         self.refreshed_at = 0
-        self._shrinkage = shrinkage
         self._refresh_growth = refresh_growth
-        self._total_product = np.zeros(width)  # Lambda times the sum of all samples
 
     @property
     def next_refresh(self) -> int:
         """The count at which it is due again."""
         return self.refreshed_at + max(1, int(self.refreshed_at * self._refresh_growth))
 
-    def refresh(self, statistics: GlobalStatistics) -> None:
-        self.current = precision_of(statistics, self._shrinkage)
+    def refresh(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> None:
+        self.current = precision_of(statistics, shrinkage)
         self.refreshed_at = statistics.count
-        self._total_product = self.current.apply(statistics.total[None, :])[0]
 
-    def exact(self, statistics: GlobalStatistics) -> Precision:
+    def exact(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
         """Eq. 17 for this very moment, for those who ask; learning never sees it."""
         if self.refreshed_at == statistics.count:
             return self.current
-        return precision_of(statistics, self._shrinkage)
+        return precision_of(statistics, shrinkage)
+
+    @property
+    def nbytes(self) -> int:
+        return self.current.nbytes
+
+    def state(self) -> Tensors:
+        return {"refreshed_at": np.array(self.refreshed_at, np.int64), **self.current.state()}
+
+    def restore(self, width: int, count: int, state: Tensors) -> None:
+        self.refreshed_at = int(state["refreshed_at"])
+        if not 0 < self.refreshed_at <= count < self.next_refresh:
+            raise ValueError("the precision was refreshed at an impossible moment")
+        self.current = precision_from_state(width, state)
+
+
+class OwnSamplePrecision(LaggingPrecision):
+    """One that also knows what the sample being placed would change, for the paper's total covariance."""
+
+    def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
+        super().__init__(width, shrinkage, refresh_growth)
+        self._scale = shrinkage.scale
+        self._total_product = np.zeros(width)  # Lambda times the sum of all samples
+
+    def refresh(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> None:
+        super().refresh(statistics, shrinkage)
+        self._total_product = self.current.apply(statistics.total[None, :])[0]
 
     def learn(self, z: Vector) -> None:
         r"""One more sample, as $z = \Lambda x$."""
@@ -54,25 +77,18 @@ class LaggingPrecision:
         own = float(x @ u)
         leverage = own - float(statistics.total @ u) / statistics.count
         spread = own - centres @ u  # (g_k,)
-        gain: Vector = 0.5 * spread * spread / (statistics.count / (1 - self._shrinkage) + leverage)
+        gain: Vector = 0.5 * spread * spread / (statistics.count / self._scale + leverage)
         return gain
 
     @property
     def nbytes(self) -> int:
-        return self.current.nbytes + self._total_product.nbytes
+        return super().nbytes + self._total_product.nbytes
 
     def state(self) -> Tensors:
-        return {
-            "refreshed_at": np.array(self.refreshed_at, np.int64),
-            "total_product": self._total_product,
-            **self.current.state(),
-        }
+        return {**super().state(), "total_product": self._total_product}
 
     def restore(self, width: int, count: int, state: Tensors) -> None:
-        self.refreshed_at = int(state["refreshed_at"])
-        if not 0 < self.refreshed_at <= count < self.next_refresh:
-            raise ValueError("the precision was refreshed at an impossible moment")
+        super().restore(width, count, state)
         self._total_product = np.array(state["total_product"], np.float64)
         if self._total_product.shape != (width,):
             raise ValueError("the precision's product has another width")
-        self.current = precision_from_state(width, self._shrinkage, state)

@@ -1,11 +1,12 @@
 """MegaClouds: one per class, its mean, its count, and the edges between its prototypes (Eq. 5, 7 and 8)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from exll.learner.growing import GrowingArray
-from exll.learner.precision import Precision, lengths_of
+from exll.learner.prototypes import Prototypes
 from exll.learner.running_means import RunningMeans
 from exll.types import Indices, Tensors, Vector
 
@@ -18,8 +19,8 @@ class MegaCloud:
 
     mean: Vector
     count: int
-    prototypes: Indices
-    edges: Edges
+    prototypes: Indices  # ids, oldest first
+    edges: Edges  # between ids, the smaller first
 
 
 class MegaClouds(RunningMeans):
@@ -35,16 +36,19 @@ class MegaClouds(RunningMeans):
         self._edges: list[Edges] = []
 
     def members(self, index: int) -> Indices:
-        """Ids of the class's prototypes, oldest first."""
+        """Rows of the class's prototypes."""
         return self._members[index].filled
+
+    def edges(self, index: int) -> Edges:
+        return dict(self._edges[index])
 
     def open(self) -> None:
         """The rest of Eq. 5 for a class whose mean was just added."""
         self._members.append(GrowingArray((), np.int64))
         self._edges.append({})
 
-    def adopt(self, index: int, prototype: int) -> None:
-        self._members[index].append(prototype)
+    def adopt(self, index: int, row: int) -> None:
+        self._members[index].append(row)
 
     def connect(self, index: int, one: int, other: int) -> None:
         """E of Eq. 13 and 14: one more sample between two prototypes."""
@@ -52,26 +56,28 @@ class MegaClouds(RunningMeans):
         edges = self._edges[index]
         edges[pair] = edges.get(pair, 0) + 1
 
-    def merge(self, kept: int, absorbed: int, precision: Precision) -> None:
-        """Make two classes one; the later classes move up by one place."""
+    def follow_merge_of_prototypes(self, index: int, kept: int, retired: int) -> None:
+        """The edges of a prototype that is no more become those of the one it was merged into."""
+        followed: Edges = {}
+        for (one, other), count in self._edges[index].items():
+            one, other = (kept if j == retired else j for j in (one, other))
+            if one != other:
+                pair = (min(one, other), max(one, other))
+                followed[pair] = followed.get(pair, 0) + count
+        self._edges[index] = followed
+
+    def merge(self, kept: int, absorbed: int, length: Callable[[Vector], float]) -> None:
+        """Make two classes one; the later classes move up by one place. ``length`` measures the new mean."""
         share = self.counts[absorbed] / (self.counts[kept] + self.counts[absorbed])
         self.vectors[kept] += share * (self.vectors[absorbed] - self.vectors[kept])
         self.counts[kept] += self.counts[absorbed]
-        self.lengths[kept] = lengths_of(self.vectors[kept][None, :], precision)[0]
+        self.lengths[kept] = length(self.vectors[kept])
         together = np.sort(np.concatenate([self.members(kept), self.members(absorbed)]))
         self._members[kept] = GrowingArray((), np.int64, together)
         self._edges[kept].update(self._edges[absorbed])
         for array in (self._vectors, self._counts, self._lengths):
             array.remove(absorbed)
         del self._members[absorbed], self._edges[absorbed]
-
-    def __getitem__(self, index: int) -> MegaCloud:
-        return MegaCloud(
-            mean=self.vectors[index].copy(),
-            count=int(self.counts[index]),
-            prototypes=self.members(index).copy(),
-            edges=dict(self._edges[index]),
-        )
 
     @property
     def nbytes(self) -> int:
@@ -84,17 +90,19 @@ class MegaClouds(RunningMeans):
         return {**super().state(), "edges": np.array(edges, np.int64).reshape(-1, 3)}
 
     @classmethod
-    def from_state(cls, width: int, state: Tensors, class_of: Indices) -> "MegaClouds":
+    def from_state(cls, width: int, state: Tensors, prototypes: Prototypes) -> "MegaClouds":
         megaclouds = cls(width)
         megaclouds._restore(state)
         for _ in range(len(megaclouds)):
             megaclouds.open()
-        for prototype, index in enumerate(class_of.tolist()):
+        class_of = dict(zip(prototypes.ids.tolist(), prototypes.class_of.tolist(), strict=True))
+        for row, index in enumerate(prototypes.class_of.tolist()):
             if not 0 <= index < len(megaclouds):
                 raise ValueError("a prototype belongs to no class")
-            megaclouds.adopt(index, prototype)
+            megaclouds.adopt(index, row)
         for one, other, count in state["edges"].tolist():
-            if not 0 <= one < other < len(class_of) or class_of[one] != class_of[other] or count < 1:
+            index = class_of.get(one, -1)
+            if one >= other or index < 0 or class_of.get(other) != index or count < 1:
                 raise ValueError("an edge joins no two prototypes of one class")
-            megaclouds._edges[class_of[one]][one, other] = count
+            megaclouds._edges[index][one, other] = count
         return megaclouds

@@ -1,14 +1,13 @@
 r"""Shrinkage precision (Eq. 17), by Cholesky and never by a pseudo-inverse.
 
-$$\Lambda = [(1-\epsilon)\,\hat\xi + \epsilon I]^{-1}$$
+$$\Lambda = [a\,\hat\xi + b I]^{-1}, \qquad \text{in the paper } a = 1-\epsilon,\; b = \epsilon$$
 
 Two forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
-$\Lambda = \tfrac1\epsilon (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{n\epsilon}{1-\epsilon} I$:
-small, and quick to make. Later the matrix itself. Neither is ever changed after it was made, so readers may hold one
-while learning goes on.
+$\Lambda = \tfrac1b (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{nb}{a} I$: small, and quick to make.
+Later the matrix itself. Neither is ever changed after it was made, so readers may hold one while learning goes on.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -33,15 +32,26 @@ class Precision(Protocol):
     def state(self) -> Tensors: ...
 
 
-class LowRankPrecision:
-    """The form for few rows; with none it is the identity over the shrinkage, which is where a stream starts."""
+class Shrinkage(NamedTuple):
+    """How far the covariance is drawn towards the identity: ``scale`` times the one plus ``ridge`` times the other."""
 
-    def __init__(self, basis: Matrix, shrinkage: float) -> None:
+    scale: float
+    ridge: float
+
+    @classmethod
+    def towards_identity(cls, epsilon: float) -> "Shrinkage":
+        return cls(1.0 - epsilon, epsilon)
+
+
+class LowRankPrecision:
+    """The form for few rows; with none it is the identity over the ridge, which is where a stream starts."""
+
+    def __init__(self, basis: Matrix, ridge: float) -> None:
         self._basis = basis  # G, (rows, d)
-        self._shrinkage = shrinkage
+        self._ridge = ridge
 
     def apply(self, X: Matrix) -> Matrix:
-        product: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._shrinkage
+        product: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._ridge
         return product
 
     @property
@@ -49,7 +59,7 @@ class LowRankPrecision:
         return self._basis.nbytes
 
     def state(self) -> Tensors:
-        return {"basis": self._basis}
+        return {"basis": self._basis, "ridge": np.array(self._ridge)}
 
 
 class DensePrecision:
@@ -73,11 +83,11 @@ class DensePrecision:
         return {"triangle": pack_triangle(self._matrix)}
 
 
-def starting_precision(width: int, shrinkage: float) -> Precision:
-    return LowRankPrecision(np.empty((0, width)), shrinkage)
+def starting_precision(width: int, shrinkage: Shrinkage) -> Precision:
+    return LowRankPrecision(np.empty((0, width)), shrinkage.ridge)
 
 
-def precision_of(statistics: GlobalStatistics, shrinkage: float) -> Precision:
+def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
     """Eq. 17 for all that was learned so far; leaves the statistics alone."""
     scatter, count = statistics.scatter, statistics.count
     if count == 0:
@@ -85,27 +95,29 @@ def precision_of(statistics: GlobalStatistics, shrinkage: float) -> Precision:
     if scatter.matrix is None:
         rows = scatter.rows.filled
         gram = np.asfortranarray(rows @ rows.T)
-        gram[np.diag_indices_from(gram)] += count * shrinkage / (1 - shrinkage)
+        gram[np.diag_indices_from(gram)] += count * shrinkage.ridge / shrinkage.scale
         factor = _cholesky(gram)
         basis = blas.dtrsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1)
-        return LowRankPrecision(np.asarray(basis).T, shrinkage)
+        return LowRankPrecision(np.asarray(basis).T, shrinkage.ridge)
     triangle = scatter.matrix.copy(order="F")
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
-    triangle *= (1 - shrinkage) / count
-    triangle[np.diag_indices_from(triangle)] += shrinkage
+    triangle *= shrinkage.scale / count
+    triangle[np.diag_indices_from(triangle)] += shrinkage.ridge
     inverse, info = lapack.dpotri(_cholesky(triangle), lower=1, overwrite_c=1)
     assert info == 0
     return DensePrecision(np.asarray(inverse))
 
 
-def precision_from_state(width: int, shrinkage: float, state: Tensors) -> Precision:
+def precision_from_state(width: int, state: Tensors) -> Precision:
     if "triangle" in state:
         return DensePrecision(unpack_triangle(state["triangle"], width))
     basis = np.array(state["basis"], np.float64)
     if basis.ndim != 2 or basis.shape[1] != width:
         raise ValueError("the precision's basis has another width")
-    return LowRankPrecision(basis, shrinkage)
+    if not state["ridge"] > 0:
+        raise ValueError("the precision's ridge is not positive")
+    return LowRankPrecision(basis, float(state["ridge"]))
 
 
 def lengths_of(vectors: Matrix, precision: Precision) -> Vector:

@@ -1,29 +1,23 @@
-"""A preset is a choice of parts. A new one is a new value here, and, where a part is new, one file for it."""
+"""A preset is a learner: how it steps, what it asks. A new one is a file beside paper.py and glocal.py, and a line
+here."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from exll.learner.fusion import Fusion, PairwiseFusion
-from exll.learner.head import Head, LinearDiscriminant
-from exll.learner.prototypes import CloudRule, density_condition
-from exll.learner.statistics import Residual, total_residual
+from exll.learner.exll import ExLL, Parameters
+from exll.learner.glocal import GlocalLearner
+from exll.learner.paper import PaperLearner
+from exll.types import Label, Tensors
 
-
-@dataclass(frozen=True)
-class Preset:
-    residual: Residual  # what a sample adds to the scatter
-    shrinkage: float  # epsilon of Eq. 17
-    cloud_rule: CloudRule  # when a sample opens a new prototype
-    head: Head  # from vectors to scores
-    new_fusion: Callable[[], Fusion]  # how local and global are made one
+PRESETS: dict[str, type[ExLL]] = {"glocal": GlocalLearner, "paper": PaperLearner}
+DEFAULT_PRESET = "glocal"
 
 
-PRESETS: dict[str, Preset] = {
-    "paper": Preset(
-        residual=total_residual,
-        shrinkage=1e-4,
-        cloud_rule=density_condition,
-        head=LinearDiscriminant(),
-        new_fusion=PairwiseFusion,
-    ),
-}
+def new_learner(width: int, parameters: Parameters) -> ExLL:
+    return PRESETS[parameters.preset](width, parameters)
+
+
+def learner_from_state(labels: Sequence[Label], width: int, parameters: Parameters, state: Tensors) -> ExLL:
+    """Raises KeyError, ValueError or the like where the arrays do not make a whole model."""
+    learner = new_learner(width, parameters)
+    learner.restore(labels, state)
+    return learner

@@ -1,4 +1,5 @@
-"""Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id is its row, for ever."""
+"""Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id is its own for ever; its
+row may be another's once it was merged into a third."""
 
 import math
 from typing import NamedTuple, Protocol
@@ -17,6 +18,7 @@ START_RADIUS = math.sqrt(2 - 2 * math.cos(math.radians(30)))
 class Members(NamedTuple):
     """The prototypes of one class as they are at this moment."""
 
+    rows: Indices
     ids: Indices
     centres: Matrix  # (g_k, d), a copy
     squared_norms: Vector  # |p|^2, below 1, since a mean of unit vectors is shorter than they are
@@ -27,9 +29,15 @@ class Prototypes(RunningMeans):
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
+        self._ids = GrowingArray((), np.int64)
         self._class_of = GrowingArray((), np.int64)
         self._radii = GrowingArray((), np.float64)
         self._squared_norms = GrowingArray((), np.float64)
+        self.next_id = 0
+
+    @property
+    def ids(self) -> Indices:
+        return self._ids.filled
 
     @property
     def class_of(self) -> Indices:
@@ -43,14 +51,30 @@ class Prototypes(RunningMeans):
     def squared_norms(self) -> Vector:
         return self._squared_norms.filled
 
-    def members(self, ids: Indices) -> Members:
-        return Members(ids, self.vectors[ids], self.squared_norms[ids])
+    def members(self, rows: Indices) -> Members:
+        return Members(rows, self.ids[rows], self.vectors[rows], self.squared_norms[rows])
 
-    def open(self, class_index: int) -> None:
-        """The rest of Eq. 6 and 13 for a cloud whose centre was just added."""
+    def open(self, class_index: int) -> int:
+        """The rest of Eq. 6 and 13 for a cloud whose centre was just added; returns its id."""
+        self._ids.append(self.next_id)
         self._class_of.append(class_index)
         self._radii.append(START_RADIUS)
         self._squared_norms.append(1.0)
+        self.next_id += 1
+        return self.next_id - 1
+
+    def merge(self, kept: int, freed: int, x: Vector) -> int:
+        """Make two rows one, and start a new prototype of the same class at x in the row that this frees; returns its
+        id."""
+        together = self.counts[kept] + self.counts[freed]
+        self.vectors[kept] += (self.counts[freed] / together) * (self.vectors[freed] - self.vectors[kept])
+        self.counts[kept] = together
+        self.radii[kept] = max(self.radii[kept], self.radii[freed])
+        self.settle(kept)
+        self.vectors[freed], self.counts[freed] = x, 1
+        self.ids[freed], self.radii[freed], self.squared_norms[freed] = self.next_id, START_RADIUS, 1.0
+        self.next_id += 1
+        return self.next_id - 1
 
     def settle(self, index: int) -> None:
         r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""
@@ -61,16 +85,19 @@ class Prototypes(RunningMeans):
 
     def reserve(self, extra: int) -> None:
         super().reserve(extra)
-        for array in (self._class_of, self._radii, self._squared_norms):
+        for array in (self._ids, self._class_of, self._radii, self._squared_norms):
             array.reserve(extra)
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + self._class_of.nbytes + self._radii.nbytes + self._squared_norms.nbytes
+        arrays = (self._ids, self._class_of, self._radii, self._squared_norms)
+        return super().nbytes + sum(array.nbytes for array in arrays)
 
     def state(self) -> Tensors:
         return {
             **super().state(),
+            "ids": self.ids,
+            "next_id": np.array(self.next_id, np.int64),
             "class_of": self.class_of,
             "radii": self.radii,
             "squared_norms": self.squared_norms,
@@ -83,8 +110,14 @@ class Prototypes(RunningMeans):
         prototypes._class_of = GrowingArray((), np.int64, state["class_of"])
         prototypes._radii = GrowingArray((), np.float64, state["radii"])
         prototypes._squared_norms = GrowingArray((), np.float64, state["squared_norms"])
-        if {len(prototypes.class_of), len(prototypes.radii), len(prototypes.squared_norms)} != {len(prototypes)}:
+        prototypes._ids = GrowingArray((), np.int64, state["ids"])
+        prototypes.next_id = int(state["next_id"])
+        fields = (prototypes.class_of, prototypes.radii, prototypes.squared_norms, prototypes.ids)
+        if {len(field) for field in fields} != {len(prototypes)}:
             raise ValueError("prototypes' fields differ in number")
+        ids = set(prototypes.ids.tolist())
+        if len(ids) != len(prototypes) or min(ids, default=0) < 0 or max(ids, default=-1) >= prototypes.next_id:
+            raise ValueError("prototypes' ids are not their own")
         return prototypes
 
 

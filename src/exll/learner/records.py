@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from exll.learner.growing import GrowingArray
 from exll.types import Indices, RecordsKind, Tensors, Vector
 
+MOST_RETIRED = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -39,6 +41,10 @@ class Records(Protocol):
         """Those closest to x by cosine, which is given too; without vectors the oldest, and None."""
         ...
 
+    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+        """One prototype became part of another, whose centre is given."""
+        ...
+
     def prototypes(self) -> set[int]:
         """The ids that any record names."""
         ...
@@ -61,6 +67,9 @@ class NoRecords:
     def closest(self, prototype: int, x: Vector, most: int) -> list[tuple[Record, float | None]]:
         return []
 
+    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+        pass
+
     def prototypes(self) -> set[int]:
         return set()
 
@@ -76,7 +85,11 @@ class NoRecords:
 
 
 class AllRecords:
-    """Every sample in the order of the stream; an empty ref stands for none."""
+    """Every sample in the order of the stream; an empty ref stands for none.
+
+    A sample keeps the id of the prototype it joined; which ids were merged into which is kept beside, and written into
+    the samples only now and then: a pass over all of them at every merge would make long streams slow.
+    """
 
     def __init__(self, width: int, with_vectors: bool) -> None:
         self._prototypes = GrowingArray((), np.int64)
@@ -84,6 +97,7 @@ class AllRecords:
         self._refs: list[str] = []
         self._ref_bytes = 0
         self._vectors = GrowingArray((width,), np.float16) if with_vectors else None
+        self._retired: dict[int, list[int]] = {}  # the ids that each prototype took over
 
     def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
         self._prototypes.append(prototype)
@@ -103,14 +117,28 @@ class AllRecords:
         cosines = _cosines(self._vectors.filled[places], x)
         return [(self._record(places[i]), float(cosines[i])) for i in _largest(cosines, most)]
 
+    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+        self._retired.setdefault(kept, []).extend([retired, *self._retired.pop(retired, [])])
+        if sum(len(ids) for ids in self._retired.values()) >= MOST_RETIRED:
+            self._settle()
+
+    def _settle(self) -> None:
+        for kept, ids in self._retired.items():
+            self._prototypes.filled[np.isin(self._prototypes.filled, ids)] = kept
+        self._retired = {}
+
     def _places(self, prototype: int) -> Indices:
-        return np.flatnonzero(self._prototypes.filled == prototype)
+        retired = self._retired.get(prototype)
+        if retired is None:
+            return np.flatnonzero(self._prototypes.filled == prototype)
+        return np.flatnonzero(np.isin(self._prototypes.filled, [prototype, *retired]))
 
     def _record(self, i: int) -> Record:
         vector = None if self._vectors is None else self._vectors.filled[i].copy()
         return Record(int(self._positions.filled[i]), self._refs[i] or None, vector)
 
     def prototypes(self) -> set[int]:
+        self._settle()
         return set(self._prototypes.filled.tolist())
 
     def __len__(self) -> int:
@@ -122,6 +150,7 @@ class AllRecords:
         return self._prototypes.nbytes + self._positions.nbytes + self._ref_bytes + 8 * (len(self) + 1) + vectors
 
     def state(self) -> Tensors:
+        self._settle()
         vectors = {} if self._vectors is None else {"vectors": self._vectors.filled}
         return {
             "prototypes": self._prototypes.filled,
@@ -158,6 +187,16 @@ class NearestRecords:
     def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
         kept = self._kept.setdefault(prototype, [])
         kept.append(Record(position, ref or None, halved(x)))
+        self._drop_furthest(kept, centre)
+
+    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+        together = [*self._kept.get(kept, []), *self._kept.pop(retired, [])]
+        together.sort(key=lambda record: record.position)
+        while len(together) > self._most:
+            self._drop_furthest(together, centre)
+        self._kept[kept] = together
+
+    def _drop_furthest(self, kept: list[Record], centre: Vector) -> None:
         if len(kept) > self._most:
             vectors = np.array([record.vector for record in kept], np.float32)
             distances = np.linalg.norm(vectors - centre.astype(np.float32), axis=1)

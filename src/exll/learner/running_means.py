@@ -52,8 +52,9 @@ class RunningMeans:
         self.lengths[index] = rest * rest * self.lengths[index] + 2 * share * rest * dot + share * share * x_length
         return share
 
-    def remeasure(self, precision: Precision) -> None:
-        self.lengths[:] = lengths_of(self.vectors, precision)
+    def remeasure(self, precision: Precision, origin: Vector | None = None) -> None:
+        """Lengths under another precision, seen from another origin."""
+        self.lengths[:] = lengths_of(self.vectors if origin is None else self.vectors - origin, precision)
 
     def reserve(self, extra: int) -> None:
         for array in (self._vectors, self._counts, self._lengths):

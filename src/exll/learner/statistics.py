@@ -4,6 +4,7 @@ The scatter is a sum of outer products of residual rows. Which residual a sample
 (:class:`Residual`); how rows are kept and folded is the same for all (:class:`Scatter`).
 """
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -18,15 +19,20 @@ FOLD_ROWS = 64
 class Residual(Protocol):
     """The row that one sample adds to the scatter.
 
-    ``statistics`` already hold ``x``; ``class_mean`` is the sample's class before it, None where the class is new.
+    ``statistics`` already hold ``x``; mean and count are those of its class before it, (zeros, 0) where it is new.
     """
 
-    def __call__(self, x: Vector, statistics: "GlobalStatistics", class_mean: Vector | None) -> Vector: ...
+    def __call__(self, x: Vector, statistics: "GlobalStatistics", class_mean: Vector, class_count: int) -> Vector: ...
 
 
-def total_residual(x: Vector, statistics: "GlobalStatistics", class_mean: Vector | None) -> Vector:
+def total_residual(x: Vector, statistics: "GlobalStatistics", class_mean: Vector, class_count: int) -> Vector:
     r"""Eq. 4, to the letter: $v_i = x_i - \hat\mu_i$, and $v_1 = x_1$ (docs/decisions.md, 1)."""
     return x.copy() if statistics.count == 1 else x - statistics.mean
+
+
+def within_residual(x: Vector, statistics: "GlobalStatistics", class_mean: Vector, class_count: int) -> Vector:
+    r"""$\sqrt{n/(n+1)}\,(x - \mu_k)$ with the class before x: summed up, exactly the scatter within the classes."""
+    return math.sqrt(class_count / (class_count + 1)) * (x - class_mean)
 
 
 class Scatter:
@@ -43,6 +49,8 @@ class Scatter:
         self.most_rows = max(1, width // 2)
         self.rows = GrowingArray((width,), np.float64)
         self.matrix: Matrix | None = None  # lower triangle, Fortran order: what BLAS updates in place
+        self.trace = 0.0
+        self.count = 0
         self._pending = np.empty((0, width))
         self._pending_count = 0
 
@@ -51,6 +59,8 @@ class Scatter:
         return self._pending[: self._pending_count]
 
     def add(self, row: Vector) -> None:
+        self.count += 1
+        self.trace += float(row @ row)
         if self.matrix is None:
             self.rows.append(row)
             if len(self.rows) == self.most_rows:
@@ -74,20 +84,29 @@ class Scatter:
         return self.rows.nbytes + self._pending.nbytes + (0 if self.matrix is None else self.matrix.nbytes)
 
     def state(self) -> Tensors:
-        if self.matrix is None:
-            return {"rows": self.rows.filled}
-        return {"triangle": pack_triangle(self.matrix), "pending": self.pending}
+        kept = (
+            {"rows": self.rows.filled}
+            if self.matrix is None
+            else {"triangle": pack_triangle(self.matrix), "pending": self.pending}
+        )
+        return {"rows_added": np.array(self.count, np.int64), "trace": np.array(self.trace), **kept}
 
     @classmethod
     def from_state(cls, width: int, state: Tensors) -> "Scatter":
         scatter = cls(width)
+        scatter.count, scatter.trace = int(state["rows_added"]), float(state["trace"])
         if "rows" in state:
             scatter.rows = GrowingArray((width,), np.float64, state["rows"])
-            return scatter
-        scatter.matrix = unpack_triangle(state["triangle"], width)
-        scatter._pending = np.empty((FOLD_ROWS, width))
-        scatter._pending_count = len(state["pending"])
-        scatter._pending[: scatter._pending_count] = state["pending"]
+            whole = len(scatter.rows) == scatter.count < scatter.most_rows
+        else:
+            scatter.matrix = unpack_triangle(state["triangle"], width)
+            scatter._pending = np.empty((FOLD_ROWS, width))
+            scatter._pending_count = len(state["pending"])
+            scatter._pending[: scatter._pending_count] = state["pending"]
+            folded = scatter.count - scatter.most_rows
+            whole = folded >= 0 and len(scatter.pending) == folded % FOLD_ROWS
+        if not whole or scatter.trace < 0:
+            raise ValueError("the scatter does not hold all its rows")
         return scatter
 
 
@@ -112,10 +131,10 @@ class GlobalStatistics:
     def mean(self) -> Vector:
         return self.total / max(self.count, 1)
 
-    def learn(self, x: Vector, class_mean: Vector | None) -> None:
+    def learn(self, x: Vector, class_mean: Vector, class_count: int) -> None:
         self.count += 1
         self.total += x
-        self.scatter.add(self._residual(x, self, class_mean))
+        self.scatter.add(self._residual(x, self, class_mean, class_count))
 
     @property
     def nbytes(self) -> int:
@@ -129,13 +148,8 @@ class GlobalStatistics:
         statistics = cls(width, residual)
         statistics.count = int(state["count"])
         statistics.total = np.array(state["total"], np.float64)
-        statistics.scatter = scatter = Scatter.from_state(width, state)
-        if scatter.matrix is None:
-            whole = len(scatter.rows) == statistics.count < scatter.most_rows
-        else:
-            folded = statistics.count - scatter.most_rows
-            whole = folded >= 0 and len(scatter.pending) == folded % FOLD_ROWS
-        if not whole:
+        statistics.scatter = Scatter.from_state(width, state)
+        if not 0 < statistics.count <= statistics.scatter.count:
             raise ValueError("the scatter does not hold all samples")
         return statistics
 

@@ -1,0 +1,268 @@
+"""The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what it calls unknown.
+
+``accuracy.py [accuracy|calibration|unknown|prototypes] [--features FILE.npz] [--seeds N]`` prints tables in Markdown
+(docs/results.md). Without a file the development tasks are measured; a file needs X, y and split (train, test).
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import roc_auc_score
+
+from exll import ExLLClassifier
+from exll.baselines import baseline
+from exll.learner.fusion import PairwiseFusion, Voices
+from exll.learner.glocal import GlocalLearner
+from exll.learner.judgement import Judgement
+from exll.learner.paper import PaperLearner
+from exll.learner.softmax import softmax_rows
+from tasks import DATA, Task
+
+TASKS = (
+    "grocery81",
+    "grocery43",
+    "grocery81-5shot",
+    "grocery81-10shot",
+    "scene15",
+    "miniplaces",
+    "miniplaces-longtail",
+    "eth80-new-instances",
+    "fruits-new-videos",
+    "fruits-official",
+)
+NINE = TASKS[:9]  # the tenth shares videos between train and test, and everything is right on it
+UNKNOWN_TASKS = ("grocery81", "scene15", "miniplaces", "eth80-new-instances")
+ORDERS = ("iid", "class-iid")
+BINS = 15
+
+
+class ConfidenceFusion(PairwiseFusion):
+    """The paper's alternative after Eq. 22: a sample counts by how sure the two voices were of their labels."""
+
+    def learn(self, voices: Voices, truth: int) -> int:
+        answer = super().learn(voices, truth)
+        pair = voices.global_label, voices.local_label
+        sure = [softmax_rows(scores[None, :])[0].max() for scores in (voices.class_scores, voices.local_scores)]
+        counts: dict[int, Any] = self.counts[pair]
+        counts[truth] += float(np.mean(sure)) - 1.0
+        return answer
+
+
+def learned(task: Task, how: str, seed: int, **parameters: Any) -> ExLLClassifier:
+    order = task.order(how, seed)
+    return ExLLClassifier(records="none", **parameters).fit(task.X[order], task.y[order])
+
+
+def accuracies(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """Every learner and every step of glocal on one stream."""
+    task = Task(name, folder or DATA)
+    order = task.order(how, seed)
+    X, y = task.X[order], task.y[order]
+
+    def right(predicted: NDArray[Any]) -> float:
+        return float((predicted == task.y_test).mean())
+
+    found = {
+        "NCM": right(baseline("ncm", normalise=True).fit(X, y).predict(task.X_test)),
+        "SLDA": right(baseline("slda", normalise=True).fit(X, y).predict(task.X_test)),
+        "ridge": right(_ridge(X, y, task.X_test)),
+    }
+    paper = learned(task, how, seed, preset="paper")
+    found |= {f"paper {letter}": right(paper.predict(task.X_test, voice)) for letter, voice in VOICES.items()}
+    found["paper F, by confidence"] = right(_by_confidence(X, y, task.X_test))
+    glocal = learned(task, how, seed)
+    judgement = glocal.learner_._judgement  # type: ignore[attr-defined]
+    steps = {
+        "cosine, ridge 0.2": Judgement(),
+        "+ ridge from the stream": Judgement(ridge=judgement.ridge),
+        "+ nearness": replace(judgement, prototype_weight=0.0),
+        "+ prototypes = glocal": judgement,
+    }
+    found |= {step: right(_judged_by(glocal, weights).predict(task.X_test)) for step, weights in steps.items()}
+    found["glocal, local alone"] = right(_judged_by(glocal, judgement).predict(task.X_test, "local"))
+    found["glocal, 4 prototypes a class"] = right(learned(task, how, seed, max_prototypes=4).predict(task.X_test))
+    return found
+
+
+VOICES: dict[str, Any] = {"M": "global", "P": "local", "F": "fused"}
+
+
+def _ridge(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[Any]:
+    """Ridge regression on all data at once, classes balanced; no stream learner, only a mark to measure by."""
+    unit, unit_test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X, X_test))
+    predicted: NDArray[Any] = RidgeClassifier(alpha=0.1, class_weight="balanced").fit(unit, y).predict(unit_test)
+    return predicted
+
+
+def _by_confidence(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[Any]:
+    classifier = ExLLClassifier(preset="paper", records="none").partial_fit(X[:1], y[:1])
+    assert isinstance(classifier.learner_, PaperLearner)
+    classifier.learner_._fusion = ConfidenceFusion()
+    return classifier.partial_fit(X[1:], y[1:]).predict(X_test)
+
+
+def _judged_by(classifier: ExLLClassifier, judgement: Judgement) -> ExLLClassifier:
+    """The same model with other weights: what it learned does not depend on them."""
+    assert isinstance(classifier.learner_, GlocalLearner)
+    classifier.learner_._judgement = judgement
+    classifier.learner_._answers = None
+    return classifier
+
+
+def calibration(name: str, how: str, seed: int, folder: Path | None) -> dict[str, Any]:
+    """Sureness and rightness on the last fifth of the stream, not learned, and on the test set; false alarms."""
+    task = Task(name, folder or DATA)
+    order = task.order("iid", seed)
+    cut = int(0.8 * len(order))
+    model = ExLLClassifier(records="none").fit(task.X[order[:cut]], task.y[order[:cut]])
+    rest = order[cut:][np.isin(task.y[order[cut:]], model.classes_)]
+    held_out = _sureness(model.predict_proba(task.X[rest]), model.classes_, task.y[rest])
+    alarms = float((model.novelty(task.X[rest]) > model.novelty_threshold()).mean())
+    whole = learned(task, "iid", seed)
+    slda = baseline("slda", normalise=True).fit(task.X[order], task.y[order])
+    return {
+        "held out": held_out,
+        "false alarms": alarms,
+        "test": _sureness(whole.predict_proba(task.X_test), whole.classes_, task.y_test),
+        "test alarms": float((whole.novelty(task.X_test) > whole.novelty_threshold()).mean()),
+        "uncalibrated": _sureness(slda.predict_proba(task.X_test), slda.classes_, task.y_test),
+    }
+
+
+def _sureness(
+    probabilities: NDArray[Any], classes: NDArray[Any], truth: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    return probabilities.max(axis=1), classes[probabilities.argmax(axis=1)] == truth
+
+
+def expected_calibration_error(sure: NDArray[Any], right: NDArray[Any]) -> float:
+    """The mean distance between how sure and how right, in 15 bins of sureness."""
+    place = np.clip((sure * BINS).astype(int), 0, BINS - 1)
+    return float(sum(abs(right[place == b].mean() - sure[place == b].mean()) * (place == b).mean() for b in set(place)))
+
+
+def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """How well novelty tells the classes left out, a quarter of all, from those that were taught."""
+    task = Task(name, folder or DATA)
+    classes = np.unique(task.y)
+    left_out = np.random.default_rng(seed).permutation(classes)[: max(1, len(classes) // 4)]
+    order = task.order("iid", seed)
+    order = order[~np.isin(task.y[order], left_out)]
+    model = ExLLClassifier(records="none").fit(task.X[order], task.y[order])
+    strange = np.isin(task.y_test, left_out)
+    asked = model.learner_.inference()
+    unit = (task.X_test / np.linalg.norm(task.X_test, axis=1, keepdims=True)).astype(np.float64) - asked.origin
+    rows = slice(len(asked.prototype_ids), None)
+    reach = np.sqrt(np.einsum("ij,ij->i", unit, asked.precision.apply(unit)))
+    cosines = unit @ asked.products[rows].T / np.sqrt(asked.lengths[rows]) / reach[:, None]
+    said = model.predict(task.X_test, unknown=None) == None  # noqa: E711 (elementwise)
+    return {
+        "novelty": float(roc_auc_score(strange, model.novelty(task.X_test))),
+        "bare cosine": float(roc_auc_score(strange, -cosines.max(axis=1))),
+        "unknowns named so": float(said[strange].mean()),
+        "others named so": float(said[~strange].mean()),
+    }
+
+
+def prototypes(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """Shares of single examples and of the largest prototype in classes of 20 and more; purity by what is known of the
+    examples beside their class."""
+    task = Task(name, folder or DATA)
+    order = task.order("iid", seed)
+    found: dict[str, float] = {}
+    for preset in ("paper", "glocal"):
+        model = ExLLClassifier(preset=preset).fit(task.X[order], task.y[order])
+        sizes = [
+            [rule.support for rule in model.rules() if rule.label == label]
+            for label in model.classes_
+            if model.megacloud(label.item()).count >= 20
+        ]
+        found[f"{preset}, prototypes a class"] = float(np.mean([len(own) for own in sizes]))
+        found[f"{preset}, single"] = sum(own.count(1) for own in sizes) / sum(map(len, sizes))
+        found[f"{preset}, largest share"] = max(max(own) / sum(own) for own in sizes)
+        if (groups := task.groups) is not None:
+            learner, pure = model.learner_, 0
+            for prototype in learner.supports:
+                inside = groups[order[[record.position for record in learner.records(prototype)]]]
+                pure += int(np.unique(inside, return_counts=True)[1].max())
+            found[f"{preset}, purity"] = pure / len(order)
+    return found
+
+
+def over_seeds(measure: Callable[..., dict[str, Any]], names: tuple[str, ...], options: Any) -> dict[str, list[Any]]:
+    orders = ORDERS if measure is accuracies else ("iid",)
+    cells = [(name, how, seed) for name in names for how in orders for seed in range(options.seeds)]
+    runs = Parallel(options.jobs, verbose=5)(delayed(measure)(*cell, options.features) for cell in cells)
+    found: dict[str, list[Any]] = {}
+    for (name, how, _), run in zip(cells, runs, strict=True):
+        found.setdefault(f"{name}, {how}" if len(orders) > 1 else name, []).append(run)
+    return found
+
+
+def print_means(found: dict[str, list[Any]]) -> None:
+    columns = list(dict.fromkeys(column for runs in found.values() for run in runs for column in run))
+    print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for row, runs in found.items():
+        cells = [f"{np.mean([run[c] for run in runs]):.3f}" if c in runs[0] else "" for c in columns]
+        print(f"| {row} | {' | '.join(cells)} |")
+
+
+def print_accuracy(found: dict[str, list[Any]]) -> None:
+    """Learners down, tasks across, and the mean of the nine."""
+    for how in ORDERS:
+        tasks = [row.removesuffix(f", {how}") for row in found if row.endswith(f", {how}")]
+        print(f"\n| {how} | {' | '.join(tasks)} | mean of nine |\n|---|{'---|' * (len(tasks) + 1)}")
+        for learner in found[f"{tasks[0]}, {how}"][0]:
+            means = {task: float(np.mean([run[learner] for run in found[f"{task}, {how}"]])) for task in tasks}
+            nine = float(np.mean([means[task] for task in tasks if task in NINE] or list(means.values())))
+            print(f"| {learner} | {' | '.join(f'{mean:.3f}' for mean in means.values())} | {nine:.3f} |")
+
+
+def print_calibration(found: dict[str, list[Any]]) -> None:
+    print(
+        "| | held out, error | false alarms | test, error | uncalibrated | test, called unknown |\n|---|---|---|---|---|---|"
+    )
+    for row, runs in found.items():
+        errors = {
+            what: expected_calibration_error(
+                *(np.concatenate(parts) for parts in zip(*(r[what] for r in runs), strict=True))
+            )
+            for what in ("held out", "test", "uncalibrated")
+        }
+        alarms, test_alarms = (float(np.mean([run[what] for run in runs])) for what in ("false alarms", "test alarms"))
+        print(
+            f"| {row} | {errors['held out']:.3f} | {alarms:.3f} | {errors['test']:.3f} | {errors['uncalibrated']:.3f} "
+            f"| {test_alarms:.3f} |"
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "what", nargs="?", default="accuracy", choices=["accuracy", "calibration", "unknown", "prototypes"]
+    )
+    parser.add_argument("--features", type=Path, help="an .npz with X, y and split, instead of the development tasks")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    names = (
+        (options.features.stem,)
+        if options.features
+        else {"accuracy": TASKS, "unknown": UNKNOWN_TASKS}.get(options.what, NINE)
+    )
+    measure = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "prototypes": prototypes}[
+        options.what
+    ]
+    show = {"accuracy": print_accuracy, "calibration": print_calibration}.get(options.what, print_means)
+    show(over_seeds(measure, names, options))

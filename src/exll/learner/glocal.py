@@ -1,0 +1,222 @@
+r"""The preset ``glocal``: what local and global evidence can do when both are weighed by what the stream itself shows.
+
+Where it differs from the paper's steps:
+
+- the covariance is that *within* the classes, and vectors are seen from the mean of all (:mod:`exll.learner.head`);
+- how far it is shrunk is chosen from the stream, relative to its mean eigenvalue;
+- prototypes are few, balanced clusters (:mod:`exll.learner.ward`), at most ``max_prototypes`` a class;
+- the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
+  (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`). This *review* has a coarse schedule of its own, a
+  function of the count alone: at 16 samples, and whenever the stream has grown by half since.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from exll.learner.block import Block, MovingProducts
+from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
+from exll.learner.glocal_inference import GlocalInference
+from exll.learner.head import Head, whitened_cosine
+from exll.learner.judgement import Judgement, judge, loss_of_ridge, ridges_to_try
+from exll.learner.lagging import LaggingPrecision
+from exll.learner.leaving_out import Means, Products, cosines_alone, left_out_alone, left_out_with_prototype
+from exll.learner.megacloud import MegaClouds
+from exll.learner.precision import Precision, Shrinkage, lengths_of, precision_of
+from exll.learner.statistics import within_residual
+from exll.learner.ties import first_of_largest
+from exll.learner.ward import room_for, ward_step
+from exll.learner.witnesses import Witnesses
+from exll.types import Matrix, Tensors, Vector
+
+LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
+FIRST_REVIEW, REVIEW_GROWTH = 16, 0.5
+RIDGE_WITNESSES = 512  # are enough to choose a ridge by
+
+
+class GlocalBlock(Block):
+    """Rows with their products with every class; prototypes are placed without the precision."""
+
+    def __init__(self, X: Matrix, precision: Precision, origin: Vector, megaclouds: MegaClouds) -> None:
+        super().__init__(X, precision, origin)
+        self.megaclouds = MovingProducts(self, megaclouds)
+
+
+class GlocalLearner(ExLL):
+    """Whitened cosines of classes and prototypes, weighed and calibrated by the stream."""
+
+    residual = staticmethod(within_residual)
+
+    def __init__(self, width: int, parameters: Parameters) -> None:
+        self._judgement = Judgement()
+        super().__init__(width, parameters)
+        self._witnesses = Witnesses(width)
+        self._next_review = FIRST_REVIEW
+        self._seen_from = np.zeros(width)  # the origin that learning uses, as old as its precision
+
+    def _new_precision(self) -> LaggingPrecision:
+        return LaggingPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
+
+    def _shrinkage(self) -> Shrinkage:
+        return self._shrunk_by(self._judgement.ridge)
+
+    def _shrunk_by(self, ridge: float) -> Shrinkage:
+        """Towards the identity times this share of the mean eigenvalue."""
+        mean_eigenvalue = self._statistics.scatter.trace / (max(self.sample_count, 1) * self.width)
+        return Shrinkage(1.0, max(ridge * mean_eigenvalue, LEAST_RIDGE))
+
+    def _origin(self) -> Vector:
+        """The mean of all samples; while there is one class, zero, since its mean would be the origin itself."""
+        return self._statistics.mean if self.class_count > 1 else np.zeros(self.width)
+
+    def _block(self, X: Matrix) -> GlocalBlock:
+        return GlocalBlock(X, self._precision.current, self._seen_from, self._megaclouds)
+
+    def _answer(self, block: Block, row: int, k: int) -> int:
+        """By the classes alone, with the precision and origin that learning has at hand."""
+        assert isinstance(block, GlocalBlock)
+        lengths = self._megaclouds.lengths
+        return first_of_largest(self._class_head(lengths).scores(block.megaclouds.of_row(row), lengths))
+
+    def _class_head(self, lengths: Vector) -> Head:
+        return whitened_cosine(lengths, self._judgement.class_weight, self._judgement.nearness_weight)
+
+    def _refresh(self) -> None:
+        self._precision.refresh(self._statistics, self._shrinkage())
+        self._seen_from = self._origin()
+        self._megaclouds.remeasure(self._precision.current, self._seen_from)
+
+    def _place(self, block: Block, row: int, k: int) -> Placed:
+        assert isinstance(block, GlocalBlock)
+        x = block.X[row]
+        if k < len(self._megaclouds):
+            block.megaclouds.move(row, k)
+            placed = self._place_in_class(x, k)
+        else:
+            block.megaclouds.add(row)
+            self._megaclouds.open()
+            placed = self._open_cloud(x, k)
+        self._witnesses.learn(self.sample_count - 1, x, k, placed.id)
+        if self.sample_count >= self._next_review:
+            self._review()
+        return placed
+
+    def _place_in_class(self, x: Vector, k: int) -> Placed:
+        members = self._prototypes.members(self._megaclouds.members(k))
+        room = room_for(int(self._megaclouds.counts[k]), self.parameters.max_prototypes)
+        step = ward_step(x, members, self._prototypes.counts[members.rows], room)
+        by_nearness = np.argsort(members.squared_norms - 2.0 * (members.centres @ x), kind="stable")
+        if step.joins is not None:
+            row, own = int(members.rows[step.joins]), int(members.ids[step.joins])
+            self._prototypes.move(row, x, 0.0, 0.0)
+            self._prototypes.settle(row)
+            for other in members.ids[by_nearness[:2]].tolist():
+                if other != own:
+                    self._megaclouds.connect(k, own, other)
+                    break
+            return Placed(row, own, False)
+        nearest = int(members.ids[by_nearness[0]])
+        if step.merges is None:
+            placed = self._open_cloud(x, k)
+        else:
+            kept, freed = (int(members.rows[place]) for place in step.merges)
+            kept_id, retired = (int(members.ids[place]) for place in step.merges)
+            placed = Placed(freed, self._prototypes.merge(kept, freed, x), True)
+            self._records.merge(kept_id, retired, self._prototypes.vectors[kept])
+            self._megaclouds.follow_merge_of_prototypes(k, kept_id, retired)
+            self._witnesses.follow_merge_of_prototypes(kept_id, retired)
+            nearest = kept_id if nearest == retired else nearest
+        self._megaclouds.connect(k, placed.id, nearest)
+        return placed
+
+    def _open_cloud(self, x: Vector, k: int) -> Placed:
+        row = self._prototypes.add(x, 0.0)
+        self._megaclouds.adopt(k, row)
+        return Placed(row, self._prototypes.open(k), True)
+
+    def _review(self) -> None:
+        """Choose the ridge among the present one and its neighbours, then weigh and calibrate with it."""
+        self._next_review = self.sample_count + max(1, int(self.sample_count * REVIEW_GROWTH))
+        counts = self._megaclouds.counts
+        if self.class_count < 2 or not (counts[self._witnesses.classes] > 1).any():
+            return
+        losses = {
+            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(ridge, RIDGE_WITNESSES), self.sample_count))
+            for ridge in ridges_to_try(self._judgement.ridge)
+        }
+        ridge = min(losses, key=losses.__getitem__)
+        products = self._left_out(ridge, len(self._witnesses))
+        alone = left_out_alone(products, self.sample_count)
+        self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count), self.class_count)
+
+    def _left_out(self, ridge: float, most: int) -> Products:
+        """The dot products of the first so many witnesses, under the precision of this moment with a ridge."""
+        origin, table = self._origin(), self._prototypes
+        order = np.argsort(table.class_of, kind="stable")
+        place_of = np.empty(table.next_id, np.int64)
+        place_of[table.ids[order]] = np.arange(len(order))
+        means = Means(
+            classes=self._megaclouds.vectors - origin,
+            class_counts=self._megaclouds.counts,
+            prototypes=table.vectors[order] - origin,
+            supports=table.counts[order],
+            first_prototype=np.searchsorted(table.class_of[order], np.arange(self.class_count)),
+        )
+        return Products(
+            precision_of(self._statistics, self._shrunk_by(ridge)),
+            self._witnesses.vectors[:most].astype(np.float64) - origin,
+            self._witnesses.classes[:most],
+            place_of[self._witnesses.prototypes[:most]],
+            means,
+        )
+
+    def _make_answers(self) -> GlocalInference:
+        judgement, origin = self._judgement, self._origin()
+        precision = precision_of(self._statistics, self._shrinkage())
+        cosine = judgement.class_weight + judgement.prototype_weight
+        return GlocalInference.of(
+            self._labels,
+            self._prototypes,
+            self._megaclouds,
+            precision,
+            origin,
+            heads=(
+                partial(whitened_cosine, cosine=cosine),
+                partial(whitened_cosine, cosine=judgement.class_weight, distance=judgement.nearness_weight),
+            ),
+            judgement=judgement,
+            local_share=judgement.prototype_weight / max(cosine, 1e-12),
+        )
+
+    def _merge_classes(self, kept: int, absorbed: int) -> None:
+        one, other = (int(self._megaclouds.counts[k]) for k in (kept, absorbed))
+        apart = self._megaclouds.vectors[kept] - self._megaclouds.vectors[absorbed]
+        # What lay between the two classes now lies within one.
+        self._statistics.scatter.add(np.sqrt(one * other / (one + other)) * apart)
+        self._judgement = self._judgement.merge(kept, absorbed, (one / (one + other), other / (one + other)))
+        self._witnesses.merge(kept, absorbed)
+        self._megaclouds.merge(kept, absorbed, self._length)
+
+    def _length(self, mean: Vector) -> float:
+        return float(lengths_of((mean - self._seen_from)[None, :], self._precision.current)[0])
+
+    def _own_state(self) -> Tensors:
+        return {
+            "glocal.next_review": np.array(self._next_review, np.int64),
+            "glocal.seen_from": self._seen_from,
+            **prefixed("judgement", self._judgement.state()),
+            **prefixed("witnesses", self._witnesses.state()),
+        }
+
+    def _restore_own(self, state: Tensors) -> None:
+        self._next_review = int(state["glocal.next_review"])
+        self._seen_from = np.array(state["glocal.seen_from"], np.float64)
+        if self._seen_from.shape != (self.width,) or self._next_review <= self.sample_count:
+            raise ValueError("the review was due before")
+        self._judgement = Judgement.from_state(part_of("judgement", state), self.class_count)
+        ids = set(self._prototypes.ids.tolist())
+        self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, self.class_count, ids)
+
+    @property
+    def _own_nbytes(self) -> int:
+        return self._witnesses.nbytes + self._seen_from.nbytes + sum(a.nbytes for a in self._judgement.state().values())

@@ -1,0 +1,69 @@
+r"""What the preset ``glocal`` answers: scores that are linear in x, and a sureness that knows what is familiar."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from exll.learner.head import SHORTEST
+from exll.learner.inference import Inference
+from exll.learner.judgement import Judgement
+from exll.learner.softmax import softmax_rows
+from exll.learner.ties import first_of_largest_rows, raise_winner
+from exll.types import Indices, InferenceName, Matrix, Vector
+
+
+@dataclass(frozen=True)
+class GlocalInference(Inference):
+    """Fused scores are those of the classes plus a share of those of their best prototypes."""
+
+    judgement: Judgement
+    local_share: float
+
+    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
+        return first_of_largest_rows(global_scores + self.local_share * local_scores)
+
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+        scores = self._scores_of(row_scores, inference)
+        labels = first_of_largest_rows(scores)
+        sure = self.judgement.sureness(self._familiarity(X, row_scores, labels))
+        posteriors = softmax_rows(sure[:, None] * scores)[0]
+        raise_winner(posteriors, labels)
+        return labels, posteriors
+
+    def novelty(self, X: Matrix) -> Vector:
+        row_scores = self.row_scores(X)
+        scores = self._scores_of(row_scores, "fused")
+        labels = first_of_largest_rows(scores)
+        familiarity = self._familiarity(X, row_scores, labels)
+        posteriors = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)[0]
+        return self.judgement.novelty(familiarity, labels, posteriors[np.arange(len(labels)), labels])
+
+    def novelty_threshold(self, false_alarms: float) -> float:
+        return self.judgement.threshold(false_alarms)
+
+    def _scores_of(self, row_scores: Matrix, inference: InferenceName) -> Matrix:
+        global_scores, local_scores = self.voices(row_scores)
+        if inference == "fused":
+            return global_scores + self.local_share * local_scores
+        return global_scores if inference == "global" else local_scores
+
+    def _familiarity(self, X: Matrix, row_scores: Matrix, labels: Indices) -> Vector:
+        """Of every row with the class that it is taken for, and with that class's best prototype."""
+        seen = X - self.origin
+        squared_reach = np.einsum("ij,ij->i", seen, self.precision.apply(seen))
+        reach = np.sqrt(np.maximum(squared_reach, SHORTEST))
+        rows, classes = np.arange(len(X)), len(self.prototype_ids) + labels
+        towards_class = self._towards(row_scores[rows, classes], classes)
+        best = np.empty(len(X), np.int64)
+        for row, k in enumerate(labels.tolist()):
+            own = self.rows_of_class(k)
+            best[row] = own.start + int(row_scores[row, own].argmax())
+        return self.judgement.familiarity(towards_class, self._towards(row_scores[rows, best], best), reach)
+
+    def _towards(self, scores: Vector, at: Indices) -> Vector:
+        """The scores of some means turned back into (p - o)' Lambda (x - o) / |p - o|."""
+        slopes, pulls, lengths = self.head.slopes[at], self.head.pulls[at], self.lengths[at]
+        pointing = (lengths > SHORTEST) & (slopes > 0)
+        dots = np.divide(scores + pulls * lengths, slopes, out=np.zeros(len(at)), where=pointing)
+        towards: Vector = dots / np.sqrt(np.maximum(lengths, SHORTEST))
+        return towards

@@ -1,0 +1,55 @@
+"""What the paper answers: Eq. 18 to 23."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from exll.errors import InputError
+from exll.learner.fusion import PairwiseFusion
+from exll.learner.inference import Inference
+from exll.learner.softmax import softmax_rows
+from exll.learner.ties import first_of_largest_rows, raise_winner
+from exll.types import Indices, InferenceName, Matrix, Vector
+
+
+@dataclass(frozen=True)
+class PaperInference(Inference):
+    """Posteriors are softmaxes of the scores (Eq. 19 and 21), fused by the table of pairs (Eq. 23)."""
+
+    fusion: PairwiseFusion
+
+    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
+        return self.fusion.labels(global_scores, local_scores)
+
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+        global_scores, local_scores = self.voices(row_scores)
+        if inference == "fused":
+            labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
+        else:
+            scores = global_scores if inference == "global" else local_scores
+            labels, posteriors = first_of_largest_rows(scores), softmax_rows(scores)[0]
+        raise_winner(posteriors, labels)
+        return labels, posteriors
+
+    def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
+        """Where the fusion table knows one class only, the next-best label is that by the sum of the two posteriors
+        (docs/decisions.md, 11)."""
+        unsure = np.count_nonzero(posteriors > 0.0, axis=1) == 1
+        if not unsure.any():
+            return posteriors
+        likely = posteriors.copy()
+        global_scores, local_scores = self.voices(row_scores[unsure])
+        likely[unsure] = softmax_rows(global_scores)[0] + softmax_rows(local_scores)[0]
+        return likely
+
+    def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
+        return self.fusion.evidence(global_k, local_k)
+
+    def novelty(self, X: Matrix) -> Vector:
+        raise InputError(_NO_UNKNOWN)
+
+    def novelty_threshold(self, false_alarms: float) -> float:
+        raise InputError(_NO_UNKNOWN)
+
+
+_NO_UNKNOWN = 'the preset "paper" always names a class it knows; teach a model with preset="glocal" to hear "unknown".'
