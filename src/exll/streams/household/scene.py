@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from exll.streams.household.objects import CATEGORIES
-from exll.streams.household.shapes import Points, Shape, ellipse, hsv, rounded, straight
+from exll.streams.household.shapes import Points, Shape, ellipse, hsv, rounded, straight, turned
 
 FACTORS = ("clutter", "illumination", "occlusion", "size")
 LEVELS = 3
 FRAMES_A_TURN = 24  # how long the view takes for its slowest movement
 SPEEDS = np.array([1.0, 0.7, 0.5, 0.8, 0.6])  # pan across, pan down, zoom, roll, tilt
 OVERSAMPLED = 2
-SCALES = {1: 0.48, 2: 0.36, 3: 0.25}  # of the object in the picture, by level of "size"
-CLUTTER = {1: 3, 2: 6, 3: 10}
-COVERED = {1: 0.2, 2: 0.38, 3: 0.55}
-DIMMED = {1: 0.8, 2: 0.5, 3: 0.28}
+SCALES = {1: 0.42, 2: 0.28, 3: 0.17}  # of the object in the picture, by level of "size"
+CLUTTER = {1: 5, 2: 10, 3: 16}
+COVERED = {1: 0.3, 2: 0.5, 3: 0.65}
+DIMMED = {1: 0.7, 2: 0.4, 3: 0.2}
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Scene:
     def view(self, frame: int) -> View:
         pan_x, pan_y, zoom, roll, tilt = np.sin(self.phases + 2 * np.pi * frame / FRAMES_A_TURN * SPEEDS)
         factor, level = self.recording.factor, self.recording.level
-        scale = (SCALES[level] if factor == "size" else 0.4) * (1 + 0.12 * zoom)
+        scale = (SCALES[level] if factor == "size" else 0.34) * (1 + 0.12 * zoom)
         angle = np.radians(self.lean + 28 * roll)
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         squeeze = np.diag([1 - 0.1 * abs(tilt), 1.0])
@@ -116,10 +116,10 @@ def _scene(recording: Recording, side: int) -> Scene:
         _table(rng, int(side * 1.2)),
         _clutter(rng, CLUTTER[level]) if recording.factor == "clutter" else [],
         thing,
-        _occluder(rng, COVERED[level]) if recording.factor == "occlusion" else [],
+        _occluder(rng, thing, COVERED[level]) if recording.factor == "occlusion" else [],
         _light(rng, side // OVERSAMPLED, DIMMED[level] if recording.factor == "illumination" else 1.0),
         rng.uniform(0, 2 * np.pi, len(SPEEDS)),
-        rng.uniform(-25, 25),
+        rng.uniform(-70, 70),
     )
 
 
@@ -137,7 +137,7 @@ def _clutter(rng: np.random.Generator, pieces: int) -> list[Shape]:
     """Boxes, lids and sticks that are none of the categories, around the object."""
     shapes = []
     for _ in range(pieces):
-        angle, away = rng.uniform(0, 2 * np.pi), rng.uniform(0.25, 0.5)
+        angle, away = rng.uniform(0, 2 * np.pi), rng.uniform(0.18, 0.5)
         x, y = 0.5 + away * np.cos(angle), 0.5 + away * np.sin(angle)
         size = rng.uniform(0.06, 0.14)
         colour = hsv(rng.random(), rng.uniform(0.2, 0.9), rng.uniform(0.3, 0.9))
@@ -150,15 +150,16 @@ def _clutter(rng: np.random.Generator, pieces: int) -> list[Shape]:
     return shapes
 
 
-def _occluder(rng: np.random.Generator, share: float) -> list[Shape]:
-    """A band of cloth over a share of the object, from one of its sides."""
+def _occluder(rng: np.random.Generator, thing: list[Shape], share: float) -> list[Shape]:
+    """A cloth over a share of the object, from one of its four sides."""
     colour = hsv(rng.random(), rng.uniform(0.1, 0.5), rng.uniform(0.4, 0.9))
-    edge = -1.0 + 2.0 * share
-    wave = np.linspace(-1.6, 1.6, 12)
-    line = np.stack([edge + 0.08 * np.sin(5 * wave + rng.uniform(0, 6)), wave], axis=1)
-    cloth = np.concatenate([line, [[-2.2, 1.6], [-2.2, -1.6]]])
-    turn = [np.eye(2), np.diag([-1.0, 1.0]), np.array([[0, 1.0], [1, 0]]), np.array([[0, -1.0], [1, 0]])]
-    return [Shape(cloth @ turn[int(rng.integers(4))], colour)]
+    quarter = 90.0 * int(rng.integers(4))
+    across = np.concatenate([turned(shape.points, quarter) for shape in thing])[:, 0]
+    edge = across.min() + share * (across.max() - across.min())
+    wave = np.linspace(-2.4, 2.4, 16)
+    line = np.stack([edge + 0.05 * np.sin(5 * wave + rng.uniform(0, 6)), wave], axis=1)
+    cloth = np.concatenate([line, [[-2.4, 2.4], [-2.4, -2.4]]])
+    return [Shape(turned(cloth, -quarter), colour)]
 
 
 def _light(rng: np.random.Generator, side: int, dimmed: float) -> NDArray[np.float32]:
