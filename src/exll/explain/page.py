@@ -13,11 +13,10 @@ from typing import Any
 from exll.explain.wording import readable
 
 LONGEST_SHOWN = 300
-LIGHT = "--paper:#fff;--card:#f6f6f4;--ink:#202020;--faint:#5c5c5c;--line:#b8b8b8;--lit:#000;--for:#c65200;--against:#2166ac"
-DARK = (
-    "--paper:#16181b;--card:#202327;--ink:#ececec;--faint:#a8a8a8;--line:#4a4d52;--lit:#fff;--for:#f08b3c;"
-    "--against:#6ea8e0"
-)
+LIGHT = """--paper:#fff;--card:#f6f6f4;--ink:#202020;--faint:#5c5c5c;--line:#b8b8b8;--lit:#000;
+  --for:#c65200;--against:#2166ac"""
+DARK = """--paper:#16181b;--card:#202327;--ink:#ececec;--faint:#a8a8a8;--line:#4a4d52;--lit:#fff;
+  --for:#f08b3c;--against:#6ea8e0"""
 
 STYLE = f"""
 :root{{color-scheme:light dark;{LIGHT}}}
@@ -44,6 +43,7 @@ p{max-width:70ch;margin:.4rem 0}strong{color:var(--ink)}
 img{display:block;max-width:100%;height:auto;border-radius:4px}
 .missing{display:block;width:9rem;max-width:100%;padding:8px;font-size:.8125rem;line-height:1.3;
   border:1px dashed var(--line);border-radius:4px;color:var(--faint)}
+.more{white-space:nowrap;color:var(--faint)}
 """
 
 

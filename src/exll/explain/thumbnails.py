@@ -50,7 +50,7 @@ class Thumbnails:
         name, path = file_name(ref), self._find(ref)
         if path is None:
             # What was a frame of a video, a row of features or an image in memory never had a file of its own.
-            return Thumbnail(name, None, missing="file not found" if is_image_name(name) else "no image kept")
+            return Thumbnail(name, None, missing="file not found" if is_image_name(ref) else "no image kept")
         try:
             picture = read_image(path, at_least=self._side)
         except ImageError:  # its words could quote the file, which need not be an image at all
@@ -88,6 +88,9 @@ def picture_html(uri: str, alt: str, width: int, height: int) -> str:
     return f'<img src="{uri}" alt="{shown(alt)}" width="{width}" height="{height}" loading="lazy">'
 
 
-def strip(pictures: Iterable[Thumbnail]) -> str:
-    """Pictures in a row that wraps."""
-    return f'<ul class="pictures">{"".join(f"<li>{picture.html()}</li>" for picture in pictures)}</ul>'
+def strip(pictures: Iterable[Thumbnail], more: str = "") -> str:
+    """Pictures in a row that wraps, and at its end words for those left out."""
+    items = [picture.html() for picture in pictures]
+    if more:
+        items.append(f'<span class="more">{more}</span>')
+    return f'<ul class="pictures">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
