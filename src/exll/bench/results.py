@@ -1,0 +1,66 @@
+"""The results file: one line of JSON for each finished cell, so that a run that was killed goes on where it stood."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from exll.errors import BenchError
+
+NAME = "results.jsonl"
+
+
+class ResultsFile:
+    """Lines are written whole and reach the disk before the next cell counts as begun."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, dict[str, Any]]:
+        """The results by key; of two with one key the later. A last line without its end is no result."""
+        if not self.path.exists():
+            return {}
+        lines = self.path.read_bytes().split(b"\n")
+        return dict(self._parsed(number, line) for number, line in enumerate(lines[:-1], start=1))
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator["Writer"]:
+        """For the one run that adds to the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab+") as file:
+            _lock(file.fileno(), self.path)
+            file.seek(0)
+            whole = file.read().rfind(b"\n") + 1
+            file.truncate(whole)  # half a line, left by a run that was killed
+            yield Writer(file.fileno())
+
+    def _parsed(self, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
+        try:
+            entry = json.loads(line)
+            return entry["key"], entry
+        except (ValueError, KeyError, TypeError) as error:
+            raise BenchError(f"{self.path}, line {number} is no result; was the file changed by hand?") from error
+
+
+class Writer:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def add(self, entry: dict[str, Any]) -> None:
+        line = memoryview(json.dumps(entry, sort_keys=True).encode() + b"\n")
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+        os.fsync(self._descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs into one file are the user's to avoid
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise BenchError(f"another run is writing to {path}; wait for it or choose another folder.") from error
