@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from exll.bench import metrics
 from exll.bench.features import FeatureSet
 from exll.bench.learners import Learner, bytes_of, parameters_of
+from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task
 from exll.errors import BenchError
 from exll.learner.threads import one_blas_thread
@@ -55,7 +56,8 @@ class Cell:
     def facts(self) -> dict[str, Any]:
         return {
             "learner": self.learner.name,
-            "dataset": self.task.dataset,
+            "dataset": self.task.shown,
+            "options": self.task.options,
             "order": self.task.order,
             "backbone": self.backbone,
             "seed": self.seed,
@@ -66,7 +68,7 @@ class Cell:
         """Learn the stream once and count; a failure is a result too, so that one cell never stops a grid."""
         try:
             with one_blas_thread():
-                return {"result": _Run(self, FeatureSet.load(self.folder)).whole()}
+                return {"result": _Run(self, FeatureSet.load(self.folder)).whole() | {"machine": machine_facts()}}
         except Exception as error:
             return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,13 @@ class Task:
     test_then_train: int = 0  # examples asked before they are learned, so many at a time; 0: none
 
     @property
+    def shown(self) -> str:
+        """The data set's name, or the last part of its path."""
+        return Path(self.dataset).stem
+
+    @property
     def label(self) -> str:
-        return f"{self.dataset}, {self.order}"
+        return f"{self.shown}, {self.order}"
 
 
 PAPER_TASKS = (

@@ -10,7 +10,6 @@ from exll.bench.config import Plan
 from exll.bench.datasets import open_dataset
 from exll.bench.executors import Executor
 from exll.bench.features import Source, backbone_parameters
-from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task
 from exll.bench.results import NAME, ResultsFile
 from exll.errors import BenchError
@@ -65,7 +64,6 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = N
                     **cell.facts(),
                     **found["result"],
                     "backbone_parameters": sizes[cell.backbone],
-                    "machine": machine_facts(),
                 }
                 writer.add(entry)
                 done[cell.key] = entry
