@@ -3,6 +3,8 @@
 import os
 from typing import Any
 
+from exll.baselines import baseline_class
+from exll.baselines.base import KIND as BASELINE
 from exll.errors import ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
@@ -17,7 +19,8 @@ def load(
     backbone: str | os.PathLike[str] | None = None,
     threads: int | None = None,
 ) -> Any:
-    """Give back what was saved, an ExLLClassifier or an ImageLearner; going on from it equals never having stopped.
+    """Give back what was saved, an ExLLClassifier, an ImageLearner or a baseline; going on from it equals never having
+    stopped.
 
     ``backbone`` says where the network of an ImageLearner lies now, if it is no longer where it was; it must be the
     same one.
@@ -27,6 +30,8 @@ def load(
     try:
         if kind == CLASSIFIER:
             return ExLLClassifier._from_file(file)
+        if kind == BASELINE:
+            return baseline_class(file.facts["learner"])._from_file(file)
         if kind == IMAGE_LEARNER:
             return ImageLearner._from_file(file, backbone, threads)
     except InputError as error:  # a parameter that this version does not know

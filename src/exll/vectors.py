@@ -12,6 +12,8 @@ from exll.types import Matrix, Vector
 
 # Squaring stays exact between these; outside them a row is scaled by its largest entry first.
 SMALLEST_SAFE, LARGEST_SAFE = 1e-280, 1e280
+# Raw vectors are squared and divided by small variances; up to here nothing of that overflows.
+LARGEST_RAW = 1e100
 CHUNK_ROWS = 512
 
 
@@ -38,6 +40,28 @@ def unit_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
     for start in range(0, len(X), CHUNK_ROWS):
         rows = X[start : start + CHUNK_ROWS]
         yield slice(start, start + len(rows)), normalise(rows, start)
+
+
+def check_raw_rows(X: NDArray[np.floating], first_row: int = 0) -> None:
+    """Every row is finite and of a size that can be squared, or one clear sentence. Zeros are numbers like any other
+    where nothing is divided by a length."""
+    for start in range(0, len(X), CHUNK_ROWS):
+        rows = X[start : start + CHUNK_ROWS]
+        unusual = np.flatnonzero(~(np.abs(rows).max(axis=1) <= LARGEST_RAW))
+        _check_unusual(rows, unusual, first_row + start)
+        if len(unusual):
+            number = first_row + start + int(unusual[0])
+            raise InputError(
+                f"X must hold numbers of at most {LARGEST_RAW:g} in size; row {number} holds a larger one."
+            )
+
+
+def raw_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
+    """X as it is, in float64, some rows at a time."""
+    for start in range(0, len(X), CHUNK_ROWS):
+        rows = X[start : start + CHUNK_ROWS]
+        check_raw_rows(rows, start)
+        yield slice(start, start + len(rows)), np.array(rows, np.float64, order="C")
 
 
 def normalise(X: NDArray[np.floating], first_row: int = 0) -> Matrix:

@@ -141,12 +141,12 @@ def _model_for(
         return model
     if stream.kind == "features":
         new = ExLLClassifier(preset or "paper", records="vectors" if wanted is None else wanted)
-        new._check_parameters(anew=True)
+        new._check_parameters()
         return new
     learner = ImageLearner(
         backbone or "nano", preset or "paper", records="vectors" if wanted is None else wanted, threads=threads
     )
-    learner.classifier._check_parameters(anew=True)
+    learner.classifier._check_parameters()
     return learner
 
 

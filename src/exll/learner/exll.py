@@ -3,19 +3,14 @@
 It knows unit vectors and labels, nothing of images. Inside, classes are numbered in the order of first sight.
 """
 
-import copy
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from exll.errors import LearningInterruptedError
 from exll.learner.block import Block
 from exll.learner.fusion import Voices
+from exll.learner.guarded import Guarded
 from exll.learner.inference import Inference
-from exll.learner.interrupts import interrupt_deferred
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.preset import PRESETS
@@ -29,7 +24,7 @@ from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 BLOCK_ROWS = 64
 
 
-class ExLL:
+class ExLL(Guarded[Inference]):
     r"""Prototypes and MegaClouds over one shared covariance.
 
     The precision $\Lambda$ has two uses. *Learning* (the nearest prototype, the fusion counts) uses one that may lag:
@@ -39,6 +34,7 @@ class ExLL:
     """
 
     def __init__(self, width: int, preset: str, refresh_growth: float, records: RecordsKind) -> None:
+        super().__init__()
         self.width = width
         self.preset = preset
         self.refresh_growth = refresh_growth
@@ -51,16 +47,13 @@ class ExLL:
         self._records = new_records(records, width)
         self._precision = LaggingPrecision(width, self._parts.shrinkage, refresh_growth)
         self._labels: list[Label] = []
-        self._inference: Inference | None = None
-        self.lock = threading.RLock()
-        self._broken = False
 
     def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
         start = 0
         with one_blas_thread():
             while start < len(X):
-                with self.lock, interrupt_deferred(), self._changing():
+                with self._changing():
                     until_refresh = self._precision.next_refresh - self.sample_count
                     rows = slice(start, min(start + BLOCK_ROWS, start + until_refresh, len(X)))
                     self._learn_block(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
@@ -151,20 +144,16 @@ class ExLL:
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
-        with self.lock:
-            self._check_whole()
-            if self._inference is None:
-                with one_blas_thread():
-                    precision = self._precision.exact(self._statistics)
-                    self._inference = Inference.of(
-                        self._labels, self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision
-                    )
-            return self._inference
+        return self._asked()
+
+    def _make_answers(self) -> Inference:
+        precision = self._precision.exact(self._statistics)
+        return Inference.of(self._labels, self._prototypes, self._megaclouds, self._fusion, self._parts.head, precision)
 
     def rename_class(self, old: Label, new: Label) -> None:
         """Give a class another label; where that is a class already, the two become one under the lower number.
         Prototypes keep their ids."""
-        with self.lock, interrupt_deferred(), self._changing():
+        with self._changing():
             if new not in self._labels:
                 self._labels[self._labels.index(old)] = new
                 return
@@ -176,21 +165,6 @@ class ExLL:
             self._fusion.merge(kept, absorbed)
             self._labels[kept] = new
             del self._labels[absorbed]
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Whoever breaks off inside leaves a model that says so."""
-        self._check_whole()
-        self._inference = None
-        self._broken = True
-        yield
-        self._broken = False
-
-    def _check_whole(self) -> None:
-        if self._broken:
-            raise LearningInterruptedError(
-                "learning broke off inside a sample, so this model can no longer be trusted; load the last saved one."
-            )
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -282,15 +256,6 @@ class ExLL:
             raise ValueError("labels and classes differ in number")
         if not self._records.prototypes() <= set(range(self.prototype_count)):
             raise ValueError("a record belongs to no prototype")
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            self._check_whole()
-            attributes = {name: value for name, value in self.__dict__.items() if name not in ("lock", "_inference")}
-            return copy.deepcopy(attributes)  # what is being pickled must not change meanwhile
-
-    def __setstate__(self, attributes: dict[str, Any]) -> None:
-        self.__dict__.update(attributes, lock=threading.RLock(), _inference=None)
 
 
 def _prefixed(prefix: str, state: Tensors) -> Tensors:

@@ -17,7 +17,7 @@ from exll.learner.head import Head
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
-from exll.learner.ties import first_of_largest_rows
+from exll.learner.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 
@@ -90,7 +90,7 @@ class Inference:
         else:
             scores = self.scores(X, inference)
             labels, posteriors = first_of_largest_rows(scores), softmax(scores, axis=1)
-        _raise_winner(posteriors, labels)
+        raise_winner(posteriors, labels)
         return labels, posteriors
 
     def runners_up(self, X: Matrix, labels: Indices, posteriors: Matrix, inference: InferenceName) -> Indices:
@@ -146,12 +146,3 @@ class Inference:
     def _best_of_class(self, prototype_scores: Matrix) -> Matrix:
         best: Matrix = np.maximum.reduceat(prototype_scores, self.first_prototype, axis=1)
         return best
-
-
-def _raise_winner(posteriors: Matrix, labels: Indices) -> None:
-    """Where another class is as probable as the winner, lift the winner by one bit, so that arg-max and label agree."""
-    rows = np.arange(len(posteriors))
-    won = posteriors[rows, labels]
-    posteriors[rows, labels] = -1.0
-    best_other = posteriors.max(axis=1, initial=-1.0)
-    posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))

@@ -37,3 +37,12 @@ def first_of_largest_rows(values: Matrix) -> Indices:
 def surpasses(a: float, b: float) -> bool:
     """Whether ``a`` is larger than ``b`` by more than rounding."""
     return a - b > slack(b)
+
+
+def raise_winner(posteriors: Matrix, labels: Indices) -> None:
+    """Where another class is as probable as the winner, lift the winner by one bit, so that arg-max and label agree."""
+    rows = np.arange(len(posteriors))
+    won = posteriors[rows, labels]
+    posteriors[rows, labels] = -1.0
+    best_other = posteriors.max(axis=1, initial=-1.0)
+    posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))

@@ -1,0 +1,122 @@
+"""CBCL: centroid-based concept learning."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from exll.baselines.base import Baseline
+from exll.baselines.class_means import check_counts
+from exll.baselines.rule import LinearScores, Rule
+from exll.learner.growing import GrowingArray
+from exll.learner.ties import first_of_largest
+from exll.types import Indices, Matrix, Tensors, Vector
+
+
+class CBCL(Baseline):
+    r"""Every class is a set of centroids. A sample joins the nearest one of its class within ``distance``, and moves it
+    to the mean of what joined; else it becomes a new one. Score $-\min_c |x - c|^2$ over the centroids of a class.
+
+    The distance is for vectors as they come; unit vectors never lie further apart than 2. What it knows depends on the
+    order of the stream, though nothing is forgotten.
+
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [5.0, 0.0]]
+    >>> model = CBCL(distance=2.0).fit(X, ["edge", "edge", "edge", "middle"])
+    >>> model.predict([[1.0, 1.0], [4.0, 0.0], [8.0, 0.0]])
+    array(['edge', 'middle', 'edge'], dtype='<U6')
+    """
+
+    name = "cbcl"
+
+    def __init__(self, distance: float = 17.0, normalise: bool = False) -> None:
+        self.distance = distance
+        self.normalise = normalise
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_between("distance", 0, np.inf)
+
+    def _new_rule(self, width: int) -> Rule:
+        return CBCLRule(width, float(self.distance))
+
+
+class CBCLRule(Rule):
+    def __init__(self, width: int, distance: float) -> None:
+        self._width = width
+        self._distance = distance
+        self._classes: list[Centroids] = []
+
+    def learn(self, x: Vector, k: int) -> None:
+        if k == len(self._classes):
+            self._classes.append(Centroids(self._width))
+        self._classes[k].learn(x, self._distance)
+
+    def scores(self) -> "NearestCentroid":
+        sizes = [len(centroids) for centroids in self._classes]
+        vectors = np.concatenate([centroids.vectors for centroids in self._classes])
+        linear = LinearScores(2.0 * vectors, -np.einsum("ij,ij->i", vectors, vectors))
+        return NearestCentroid(linear, np.cumsum([0, *sizes[:-1]]))
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(centroids.vectors.size for centroids in self._classes)
+
+    def state(self) -> Tensors:
+        return {
+            "centroids": np.concatenate([centroids.vectors for centroids in self._classes]),
+            "counts": np.concatenate([centroids.counts for centroids in self._classes]),
+            "sizes": np.array([len(centroids) for centroids in self._classes], np.int64),
+        }
+
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        vectors, counts, sizes = state["centroids"], state["counts"], state["sizes"]
+        check_counts(counts, samples)
+        if len(sizes) != classes or (sizes < 1).any() or not sizes.sum() == len(counts) == len(vectors):
+            raise ValueError("centroids, counts and classes differ in number")
+        stops = np.cumsum(sizes)
+        self._classes = [
+            Centroids(self._width, vectors[start:stop], counts[start:stop])
+            for start, stop in zip(stops - sizes, stops, strict=True)
+        ]
+
+
+class Centroids:
+    """Those of one class."""
+
+    def __init__(self, width: int, vectors: Matrix | None = None, counts: Indices | None = None) -> None:
+        self._vectors = GrowingArray((width,), np.float64, vectors)
+        self._counts = GrowingArray((), np.int64, counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    @property
+    def vectors(self) -> Matrix:
+        return self._vectors.filled
+
+    @property
+    def counts(self) -> Indices:
+        return self._counts.filled
+
+    def learn(self, x: Vector, distance: float) -> None:
+        if len(self):
+            steps = x - self.vectors
+            squares = np.einsum("ij,ij->i", steps, steps)
+            nearest = first_of_largest(-squares)
+            if squares[nearest] <= distance**2:
+                self.counts[nearest] += 1
+                self.vectors[nearest] += steps[nearest] / self.counts[nearest]
+                return
+        self._vectors.append(x)
+        self._counts.append(1)
+
+
+@dataclass(frozen=True)
+class NearestCentroid:
+    """Without $-|x|^2$, which is the same for every class."""
+
+    linear: LinearScores  # class by class
+    first: Indices  # (classes,) where each class starts
+
+    def __call__(self, X: Matrix) -> Matrix:
+        best: Matrix = np.maximum.reduceat(self.linear(X), self.first, axis=1)
+        return best

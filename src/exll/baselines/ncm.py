@@ -1,0 +1,49 @@
+"""NCM: the nearest class mean."""
+
+import numpy as np
+
+from exll.baselines.base import Baseline
+from exll.baselines.class_means import ClassMeans
+from exll.baselines.rule import LinearScores, Rule
+from exll.types import Tensors, Vector
+
+
+class NCM(Baseline):
+    r"""Nearest class mean: score $-|x - \mu_k|^2$ with running means.
+
+    The order of the stream does not matter.
+
+    >>> NCM().fit([[0.0, 0.0], [2.0, 0.0], [9.0, 0.0]], ["near", "near", "far"]).predict([[4.0, 0.0], [6.0, 0.0]])
+    array(['near', 'far'], dtype='<U4')
+    """
+
+    name = "ncm"
+
+    def __init__(self, normalise: bool = False) -> None:
+        self.normalise = normalise
+
+    def _new_rule(self, width: int) -> Rule:
+        return NCMRule(width)
+
+
+class NCMRule(Rule):
+    def __init__(self, width: int) -> None:
+        self._means = ClassMeans(width)
+
+    def learn(self, x: Vector, k: int) -> None:
+        self._means.learn(x, k)
+
+    def scores(self) -> LinearScores:
+        """Without $-|x|^2$, which is the same for every class and changes neither winner nor softmax."""
+        means = self._means.vectors.copy()
+        return LinearScores(2.0 * means, -np.einsum("ij,ij->i", means, means))
+
+    @property
+    def n_parameters(self) -> int:
+        return self._means.vectors.size
+
+    def state(self) -> Tensors:
+        return self._means.state()
+
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        self._means.restore(state, classes, samples)

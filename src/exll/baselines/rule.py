@@ -1,0 +1,54 @@
+"""What one baseline is: how it learns a vector, and the scores it then gives."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Protocol
+
+from exll.types import Matrix, Tensors, Vector
+
+
+class Scores(Protocol):
+    """A frozen picture of a rule: it shares nothing that learning changes."""
+
+    def __call__(self, X: Matrix) -> Matrix:
+        """(rows, classes), the larger the likelier."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    weights: Matrix  # (classes, d)
+    biases: Vector
+
+    def __call__(self, X: Matrix) -> Matrix:
+        scores: Matrix = X @ self.weights.T
+        scores += self.biases
+        return scores
+
+
+class Rule(ABC):
+    """Classes are numbers in the order of first sight; the state depends on the sequence of samples alone."""
+
+    @abstractmethod
+    def learn(self, x: Vector, k: int) -> None:
+        """Learn one vector of class k, which is the next number where the class is new."""
+
+    @abstractmethod
+    def scores(self) -> Scores: ...
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Numbers that answers are made from, and the examples kept for learning on. Counters are not counted."""
+
+    @abstractmethod
+    def state(self) -> Tensors:
+        """All of it, as named arrays; they are the rule's own."""
+
+    @abstractmethod
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        """Go on from a state. Raises KeyError or ValueError where it is not that of so many classes and samples."""
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.state().values())

@@ -1,0 +1,246 @@
+"""``StreamClassifier``: scikit-learn's face for any learner of a stream. Checks, translates labels, saves; no algorithm
+in it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from exll.errors import InputError, InputTypeError
+from exll.labels import check_labels, kind_of, label_array
+from exll.learner.model_file import ModelFile, write_model
+from exll.learner.records import strings_from_tensors, strings_to_tensors
+from exll.types import Label, Matrix, Tensors
+from exll.vectors import as_vectors, check_rows, unit_chunks
+from exll.version import __version__
+
+Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
+WHOLE_NUMBERS = (int, np.integer)
+NUMBERS = (*WHOLE_NUMBERS, float, np.floating)
+
+
+class Learner(Protocol):
+    """What knows: rows and labels in, a state out. Its labels stand in the order of first sight."""
+
+    width: int
+    lock: Any
+
+    def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None: ...
+
+    @property
+    def labels(self) -> tuple[Label, ...]: ...
+
+    @property
+    def sample_count(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def state(self) -> Tensors: ...
+
+
+class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """A classifier that learns one row after the other, in any number of calls, with new classes at any time.
+
+    A subclass says which learner stands behind it (``_new_learner``), which parameters it takes (``_check_parameters``)
+    and what its answers are.
+    """
+
+    _kind: ClassVar[str]  # what its model files are called
+    learner_: Learner
+    lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None) -> Self:
+        """Forget everything, then learn the rows in order."""
+        return self._learn(X, y, refs, None, anew=True)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        refs: Refs | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the rows in order, on top of what is known.
+
+        ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every
+        label of y must be among it, as with other estimators.
+        """
+        return self._learn(X, y, refs, classes, anew=not hasattr(self, "learner_"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file (docs/model-files.md). The path never holds half a model."""
+        self._write(path, {"kind": self._kind})
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels seen so far, sorted."""
+        self._check_known("classes_")
+        return np.sort(labels_as_array(self.learner_.labels))
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes of the model, all that it remembers included."""
+        self._check_known("nbytes_")
+        return self.learner_.nbytes
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _new_learner(self, width: int) -> Learner:
+        raise NotImplementedError
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        """The parameters as they were at the first example."""
+        raise NotImplementedError
+
+    def _facts(self) -> dict[str, Any]:
+        """What a file says beside the learner's state; ``_from_file`` reads it."""
+        return self._fixed_parameters()
+
+    def _check_rows(self, vectors: NDArray[np.floating]) -> None:
+        check_rows(vectors)
+
+    def _chunks(self, vectors: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
+        """The rows as the learner takes them, some at a time."""
+        return unit_chunks(vectors)
+
+    def _learn(self, X: Any, y: Any, refs: Refs | None, classes: Any, *, anew: bool) -> Self:
+        self._check_parameters()
+        if not anew:
+            self._check_unchanged(self._fixed_parameters())
+        vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
+        self._check_rows(vectors)
+        kind = kind_of(labels[0])
+        if not anew and kind != (known := kind_of(self.learner_.labels[0])):
+            raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
+        if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
+            raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
+        self._check_feature_names(X, anew)
+        learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
+        try:
+            for rows, chunk in self._chunks(vectors):
+                learner.learn(chunk, labels[rows], None if names is None else names[rows])
+        except KeyboardInterrupt:
+            if learner.sample_count:
+                self._publish(learner)
+            raise
+        self._publish(learner)
+        return self
+
+    def _publish(self, learner: Learner) -> None:
+        """Only a learner that knows something is shown to those who ask."""
+        if getattr(self, "learner_", None) is not learner:
+            self.lessons_ = []
+            self.learner_ = learner
+
+    def _examples(
+        self, X: Any, y: Any, refs: Refs | None, width: int | None
+    ) -> tuple[NDArray[np.floating], list[Label], list[str | None] | None]:
+        """Vectors, labels and names, equally many, or one clear sentence."""
+        vectors = as_vectors(X, width, type(self).__name__)
+        labels, _ = check_labels(y)
+        names = _check_refs(refs, len(vectors))
+        if len(labels) != len(vectors):
+            raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
+        return vectors, labels, names
+
+    def _queries(self, X: Any) -> NDArray[np.floating]:
+        """Vectors that the learner can be asked about."""
+        check_is_fitted(self)
+        vectors = as_vectors(X, self.learner_.width, type(self).__name__)
+        self._check_feature_names(X, False)
+        return vectors
+
+    def _check_feature_names(self, X: Any, anew: bool) -> None:
+        if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):
+            validate_data(self, X, skip_check_array=True, reset=anew)
+
+    def _check_unchanged(self, fixed: dict[str, Any]) -> None:
+        for name, value in fixed.items():
+            if getattr(self, name) != value:
+                raise InputError(
+                    f"The {name!r} parameter of {type(self).__name__} is fixed at the first example ({value!r}). "
+                    f"Got {getattr(self, name)!r} instead; fit starts anew."
+                )
+
+    def _refuse_parameter(self, name: str, rule: str) -> InputError:
+        return InputError(
+            f"The {name!r} parameter of {type(self).__name__} must be {rule}. Got {getattr(self, name)!r} instead."
+        )
+
+    def _check_known(self, name: str) -> None:
+        if not hasattr(self, "learner_"):
+            raise AttributeError(f"{type(self).__name__} has no {name} before its first example.")
+
+    def _write(self, path: str | os.PathLike[str], more_facts: dict[str, Any]) -> None:
+        check_is_fitted(self)
+        learner = self.learner_
+        with learner.lock:
+            facts = {
+                **self._facts(),
+                "labels": kind_of(learner.labels[0]),
+                "width": learner.width,
+                "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist(),
+                "lessons": self.lessons_,
+                "exll": __version__,
+            }
+            write_model(path, {**facts, **more_facts}, {**learner.state(), **_labels_to_tensors(learner.labels)})
+
+    def _restore(self, learner: Learner, facts: dict[str, Any]) -> None:
+        """Take a learner from a file, and all that the file says about its streams."""
+        if len(facts["feature_names"]) not in (0, learner.width):
+            raise ValueError("feature names and features differ in number")
+        self.learner_ = learner
+        self.lessons_ = list(facts["lessons"])
+        self.n_features_in_ = learner.width
+        if facts["feature_names"]:
+            self.feature_names_in_ = np.array(facts["feature_names"], object)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, NUMBERS) and not isinstance(value, bool)
+
+
+def is_whole_number(value: Any) -> bool:
+    return isinstance(value, WHOLE_NUMBERS) and not isinstance(value, bool)
+
+
+def labels_as_array(labels: Sequence[Label]) -> NDArray[Any]:
+    return label_array(labels, kind_of(labels[0]))
+
+
+def labels_of_file(file: ModelFile) -> list[Label]:
+    """The labels in the order of first sight."""
+    kind = file.facts["labels"]
+    if kind == "string":
+        return list(strings_from_tensors("labels", file.tensors))
+    labels: list[Label] = file.tensors["labels"].tolist()
+    if {kind_of(label) for label in labels} != {kind} or any(isinstance(label, float) for label in labels):
+        raise ValueError("labels are of another kind than the file says")
+    return labels
+
+
+def _labels_to_tensors(labels: Sequence[Label]) -> Tensors:
+    if kind_of(labels[0]) == "string":
+        return strings_to_tensors("labels", [str(label) for label in labels])
+    return {"labels": labels_as_array(labels)}
+
+
+def _check_refs(refs: Any, rows: int) -> list[str | None] | None:
+    if refs is None:
+        return None
+    unordered = isinstance(refs, str | bytes | set | frozenset | dict)
+    if unordered or not hasattr(refs, "__len__") or np.shape(refs) == ():
+        raise InputTypeError(f"refs must be a list with one name per row; got {type(refs).__name__}.")
+    if len(refs) != rows:
+        raise InputError(f"X and refs must have the same number of rows; got {rows} and {len(refs)}.")
+    for ref in refs:
+        if ref is not None and not isinstance(ref, str | os.PathLike):
+            raise InputTypeError(f"refs must be strings, paths or None; got {type(ref).__name__} {ref!r}.")
+    return [None if ref is None else os.fsdecode(ref) for ref in refs]
