@@ -73,7 +73,29 @@ def _exll(name: str, preset: str) -> Learner:
     return Learner(name, EXLL, {"preset": preset}, {voice: {"inference": way} for voice, way in voices.items()})
 
 
-BUILT_IN: dict[str, Learner] = {"exll": _exll("ExLL", "paper")}
+def _baselines() -> dict[str, Learner]:
+    """Each on raw features, as the paper's protocols have it, and on unit vectors, as ExLL sees them."""
+    variants: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+        ("perceptron", "Perceptron", "Perceptron", {}),
+        ("fine-tune", "Fine-Tune", "FineTune", {}),
+        ("naive-bayes", "Naive Bayes", "NaiveBayes", {}),
+        ("naive-bayes-hayes", "Naive Bayes (Hayes)", "NaiveBayes", {"variant": "hayes"}),
+        ("sovr", "SOvR", "SOvR", {}),
+        ("cbcl", "CBCL", "CBCL", {}),
+        ("ncm", "NCM", "NCM", {}),
+        ("replay-2pc", "Replay (2pc)", "Replay", {"per_class": 2}),
+        ("replay-20pc", "Replay (20pc)", "Replay", {"per_class": 20}),
+        ("slda", "SLDA", "SLDA", {}),
+    )
+    found = {}
+    for name, shown, cls, arguments in variants:
+        target = f"exll.baselines:{cls}"
+        found[name] = Learner(shown, target, {**arguments, "normalise": False})
+        found[f"{name}-unit"] = Learner(f"{shown}, unit", target, {**arguments, "normalise": True})
+    return found
+
+
+BUILT_IN: dict[str, Learner] = {"exll": _exll("ExLL", "paper"), **_baselines()}
 
 
 def find_learner(name: str, search: str | None = None) -> Learner:
@@ -83,8 +105,10 @@ def find_learner(name: str, search: str | None = None) -> Learner:
     module, _, cls = name.partition(":")
     if module and cls:
         return Learner(cls, name, search=search)
+    known = ", ".join(known for known in BUILT_IN if not known.endswith("-unit"))
     raise BenchError(
-        f"there is no learner {name!r}; there are: {', '.join(BUILT_IN)}. A class of your own is named my_module:MyLearner."
+        f"there is no learner {name!r}; there are: {known} (all but exll also with -unit). A class of your own is "
+        "named my_module:MyLearner."
     )
 
 
