@@ -4,12 +4,14 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from exll.errors import BenchError
 
 NAME = "results.jsonl"
+GRID = "grid.json"
 
 
 class ResultsFile:
@@ -49,10 +51,31 @@ class Writer:
         self._descriptor = descriptor
 
     def add(self, entry: dict[str, Any]) -> None:
-        line = memoryview(json.dumps(entry, sort_keys=True).encode() + b"\n")
+        line = memoryview(json.dumps(entry).encode() + b"\n")
         while line:
             line = line[os.write(self._descriptor, line) :]
         os.fsync(self._descriptor)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the last run into a folder was about: results of other plans may lie in the same file."""
+
+    title: str
+    command: str
+    keys: list[str]
+
+    def write(self, folder: Path) -> None:
+        making = folder / f".{GRID}.part"
+        making.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        making.replace(folder / GRID)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Grid | None":
+        try:
+            return cls(**json.loads((folder / GRID).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -11,7 +11,7 @@ from exll.bench.datasets import open_dataset
 from exll.bench.executors import Executor
 from exll.bench.features import Source, backbone_parameters
 from exll.bench.protocol import Task
-from exll.bench.results import NAME, ResultsFile
+from exll.bench.results import NAME, Grid, ResultsFile
 from exll.errors import BenchError
 
 
@@ -39,7 +39,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)  # label of a cell -> why
 
 
-def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = None) -> Outcome:
+def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = None, command: str = "") -> Outcome:
     """Run what is missing of the grid. Killed at any moment, the same call goes on where it stood."""
     watcher = progress or Unwatched()
     if out.exists() and not out.is_dir():
@@ -48,6 +48,7 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = N
     sources = _sources(plan)
     cells = list(_cells(plan, sources, out))
     with file.writing() as writer:
+        Grid(plan.name, command, [cell.key for cell in cells]).write(out)
         done = file.read()
         waiting = [cell for cell in cells if cell.key not in done]
         _extract({cell.folder: sources[_where(cell.task, cell.backbone)] for cell in waiting}, executor, watcher)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from exll.cli import backbone
+from exll.cli import backbone, bench
 from exll.cli.demo import demo
 from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
@@ -32,6 +32,7 @@ app = typer.Typer(
 for command in (demo, learn, predict, evaluate, explain, rules, suspects, info):
     app.command()(command)
 app.command("map")(map_command)
+app.add_typer(bench.app, name="bench")
 app.add_typer(backbone.app, name="backbone")
 
 
