@@ -155,24 +155,39 @@ class _Watcher:
 
 
 def _print_overview(outcome: "Outcome", title: str) -> None:
+    """Settings are columns called A, B, C, so that eight of them fit a terminal of 80 characters."""
     from rich.console import Console
     from rich.table import Table
 
     from exll.bench.summary import Summary
     from exll.bench.tables import MARKS, overview
 
-    console = Console()
-    table = overview(Summary.of(outcome.results))
-    shown = Table(title=f"{title}: accuracy at the end of each stream", title_justify="left", caption_justify="left")
-    shown.add_column("learner", no_wrap=True)
-    for column in table.columns:
-        shown.add_column(column.replace(", ", "\n"), justify="right", min_width=6)
-    for name, values in table.rows:
-        shown.add_row(name, *(f"{value.text} {MARKS[value.rank] or ' '}" for value in values))
-    console.print(shown)
-    either = {e["either_right"] for e in outcome.results if e["either_right"] is not None}
-    if either:
-        console.print("① ② ③ mark the three best. What fusing two voices could reach at most ('either right') is in the report.")
+    console = Console(highlight=False)
+    found = overview(Summary.of(outcome.results))
+    letters = [f"{place // 26 or ''}{chr(ord('A') + place % 26)}" for place in range(len(found.columns))]
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", no_wrap=True)
+    for letter in letters:
+        table.add_column(f"{letter}  ", justify="right", no_wrap=True)
+    for name, values in found.rows:
+        table.add_row(name, *(f"{value.text}{MARKS[value.rank] or ' '}" for value in values))
+    console.print(f"[bold]{title}[/]: accuracy at the end of each stream, the three best marked ① ② ③")
+    console.print(table)
+    for letter, column in zip(letters, found.columns, strict=True):
+        console.print(f"  {letter}  {column}", markup=False)
+    for words in _either_right(outcome):
+        console.print(words, markup=False, soft_wrap=True)
+
+
+def _either_right(outcome: "Outcome") -> list[str]:
+    from exll.bench.metrics import mean_of
+
+    learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
+    means = {name: mean_of([e["either_right"] for e in outcome.results if e["learner"] == name]) for name in learners}
+    return [
+        f"{name}: at least one of its local and global voice was right in {mean:.1%}, which bounds what fusing can reach"
+        for name, mean in means.items()
+    ]
 
 
 def _show_failed(outcome: "Outcome") -> None:
