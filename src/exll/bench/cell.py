@@ -169,7 +169,7 @@ class _Run:
         return metrics.either_right(right[by_inference["global"]], right[by_inference["local"]])
 
     def _rows(self, examples: list[Example]) -> NDArray[np.float32]:
-        return np.asarray(self.vectors[[example.row for example in examples]])
+        return np.asarray(self.vectors[np.array([example.row for example in examples])])
 
 
 def _wants_classes(learner: Any) -> bool:

@@ -11,9 +11,23 @@ from matplotlib.figure import Figure
 
 from exll.bench.metrics import mean_of
 from exll.bench.summary import Setting, Summary, scaled_axes
+from exll.bench.tables import MISSING
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, then some for the rest.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6b5b95", "#000000", "#8c564b", "#7f7f7f", "#b03a2e", "#1b7a6e")
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#6b5b95",
+    "#000000",
+    "#8c564b",
+    "#7f7f7f",
+    "#b03a2e",
+    "#1b7a6e",
+)
 MARKERS = "osD^vP*X<>hd"
 DASHES = ("-", "--", "-.", ":")
 DPI = 130
@@ -50,7 +64,7 @@ def _bars(summary: Summary) -> Figure:
         colours = [COLOURS[0] if round(mean, 3) == round(best, 3) else "#a9bfd1" for mean in means]
         panel.barh(places, means, xerr=spreads, color=colours, height=0.72, ecolor="#444444", error_kw={"lw": 0.9})
         for place, mean, spread, measured in zip(places, means, spreads, found, strict=True):
-            text = "–" if measured is None else f"{mean:.3f}"
+            text = MISSING if measured is None else f"{mean:.3f}"
             weight = "bold" if round(mean, 3) == round(best, 3) else "normal"
             panel.text(mean + spread + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
         panel.set_yticks(places, summary.voices, fontsize=8)
@@ -75,14 +89,21 @@ def _curves(summary: Summary, settings: list[Setting]) -> Figure:
                 "linestyle": DASHES[number % len(DASHES)],
             }
             step = max(1, len(curve[0]) // 8)
-            (handles[voice],) = panel.plot(*curve, lw=1.4, ms=4.5, markevery=(number % step, step), label=voice, **style)
+            (handles[voice],) = panel.plot(
+                *curve, lw=1.4, ms=4.5, markevery=(number % step, step), label=voice, **style
+            )
         panel.set_title(summary.title(setting), fontsize=9.5, loc="left")
         panel.set_xlabel("examples learned", fontsize=8)
         panel.set_ylabel("accuracy, seen classes", fontsize=8)
         panel.set_ylim(0, 1.02)
         _plain(panel, axis="y")
     figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(6, len(handles)), fontsize=8, frameon=False
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=min(6, len(handles)),
+        fontsize=8,
+        frameon=False,
     )
     return figure
 
@@ -98,7 +119,9 @@ def _spiders(summary: Summary, scaled: dict[str, dict[str, float]]) -> Figure:
         values = np.array([axis.get(voice, np.nan) for axis in scaled.values()])
         shown = np.nan_to_num(values)
         panel.fill(angles, shown, color=COLOURS[0], alpha=0.22)
-        panel.plot([*angles, angles[0]], [*shown, shown[0]], color=COLOURS[0], lw=1.6, marker="o", ms=3.5, clip_on=False)
+        panel.plot(
+            [*angles, angles[0]], [*shown, shown[0]], color=COLOURS[0], lw=1.6, marker="o", ms=3.5, clip_on=False
+        )
         panel.set_theta_offset(np.pi / 2)
         panel.set_theta_direction(-1)
         panel.set_xticks(angles, [axis if axis != "Imbalance" else "Imbal." for axis in scaled], fontsize=8, color=INK)

@@ -13,6 +13,7 @@ from exll.streams.orderings import parse_order
 
 DEFAULT_BACKBONE = "nano"
 TOP = ("name", "learners", "backbones", "seeds", "test_then_train", "tasks")
+COMMON = ("seeds", "test_then_train")  # said once for all tasks, or in a task for itself
 LEARNER = ("name", "class", "arguments", "voices")
 TASK = ("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments")
 
@@ -54,7 +55,7 @@ def read_plan(path: Path) -> Plan:
 def plan_of(facts: dict[str, Any], folder: Path, name: str) -> Plan:
     _check_names(facts, TOP, "a benchmark")
     learners = tuple(_learner(entry, str(folder)) for entry in _list(facts, "learners"))
-    common = {name: facts[name] for name in ("seeds", "test_then_train") if name in facts}
+    common: dict[str, Any] = {setting: facts[setting] for setting in COMMON if setting in facts}
     tasks = tuple(task for entry in _list(facts, "tasks") for task in _tasks(entry, common, folder))
     backbones = tuple(_text(entry, "a backbone") for entry in facts.get("backbones", [DEFAULT_BACKBONE]))
     plan = Plan(_text(facts.get("name", name), "name"), learners, backbones, tasks)

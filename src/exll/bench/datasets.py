@@ -42,7 +42,7 @@ def open_dataset(name: str, root: str | None = None, options: dict[str, Any] | N
         raise BenchError(f"options are for {', '.join(RENDERED)} only; {name} was given {', '.join(options)}.")
     if name in ON_DISK:
         if root is None:
-            raise BenchError(f"say where {name} lies: root = \"/path/to/{name}\".")
+            raise BenchError(f'say where {name} lies: root = "/path/to/{name}".')
         return ON_DISK[name](Path(root))
     if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises on a name too long)
         raise BenchError(f"there is no data set {name!r}; there are: {', '.join(NAMES)}, or give a path that exists.")

@@ -39,21 +39,20 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         try:
-            from distributed import Client
+            import distributed
         except ImportError as error:
             raise BenchError('a cluster needs Dask: pip install "exll[cluster]".') from error
         try:
-            self._client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
+            self._dask: Any = distributed
+            self._client = self._dask.Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise BenchError(f"no Dask scheduler answers at {address}.") from error
 
     def run(self, function: Callable[[Job], Result], jobs: Sequence[Job]) -> Iterator[tuple[int, Result]]:
-        from distributed import as_completed
-
         futures = [self._client.submit(function, job, pure=False) for job in jobs]
         numbers = {future.key: number for number, future in enumerate(futures)}
         try:
-            for future in as_completed(futures):
+            for future in self._dask.as_completed(futures):
                 yield numbers[future.key], future.result()
         finally:
             self._client.cancel(futures)

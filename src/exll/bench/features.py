@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from exll.streams.example import Example
 
 CHUNK = 96
 VECTORS, EXAMPLES = "vectors.npy", "examples.npz"
-FACTS = ("ref", "label", "instance", "video", "frame", "factor", "level")
+FACTS = ("ref", "label", "instance", "video", "frame", "row", "factor", "level")
+NUMBERS = ("frame", "row", "level")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,26 +85,26 @@ class Source:
         return skipped
 
     def _write(self, place: Path, executor: Executor, progress: Callable[[int], None]) -> int:
-        dataset = self.dataset
-        examples = dataset.examples
-        testing = np.arange(len(examples)) >= len(dataset.train.examples)
+        examples, learned = self.dataset.examples, len(self.dataset.train.examples)
         if self.backbone is None:
-            vectors = _given_vectors(dataset)
+            vectors = _given_vectors(self.dataset)
+            np.save(place / VECTORS, vectors)
+            usable = _usable(vectors)
         else:
-            vectors = self._through_network(examples, executor, progress)
-        usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-        if not usable[~testing].any():
-            raise BenchError(f"none of the {len(dataset.train.examples):,} examples of {dataset.name} could be read.")
-        np.save(place / VECTORS, vectors[usable])
-        kept = [example for example, good in zip(examples, usable, strict=True) if good]
-        np.savez(
-            place / EXAMPLES, testing=testing[usable], has_test=np.array(dataset.test is not None), **_to_arrays(kept)
-        )
+            usable = self._through_network(place / VECTORS, examples, executor, progress)
+        if not usable[:learned].any():
+            raise BenchError(f"none of the {learned:,} examples of {self.dataset.name} could be read.")
+        kept = [replace(example, row=row) for row, example in enumerate(examples) if usable[row]]
+        arrays = _to_arrays(kept)
+        arrays["testing"] = np.flatnonzero(usable) >= learned
+        arrays["has_test"] = np.array(self.dataset.test is not None)
+        np.savez(place / EXAMPLES, allow_pickle=False, **arrays)
         return int((~usable).sum())
 
     def _through_network(
-        self, examples: list[Example], executor: Executor, progress: Callable[[int], None]
-    ) -> NDArray[np.float32]:
+        self, target: Path, examples: list[Example], executor: Executor, progress: Callable[[int], None]
+    ) -> NDArray[np.bool_]:
+        """Write the vectors, never all in memory; gives which of them are of use."""
         assert self.backbone is not None
         starts = range(0, len(examples), CHUNK)
         chunks = [
@@ -111,13 +112,16 @@ class Source:
             for start in starts
         ]
         width = _backbone(self.backbone, self.dataset.resize).width
-        vectors = np.full((len(examples), width), np.nan, np.float32)
+        vectors = np.lib.format.open_memmap(target, "w+", np.float32, (len(examples), width))
+        usable = np.zeros(len(examples), np.bool_)
         done = 0
         for number, found in executor.run(Chunk.vectors, chunks):
-            vectors[starts[number] : starts[number] + len(found)] = found
+            rows = slice(starts[number], starts[number] + len(found))
+            vectors[rows], usable[rows] = found, _usable(found)
             done += len(found)
             progress(done)
-        return vectors
+        vectors.flush()
+        return usable
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +148,9 @@ class Chunk:
         return rows
 
 
-def _drawn_vectors(pictures: list[Any], backbone: Backbone, cache: FeatureCache) -> Iterator[NDArray[np.float32] | None]:
+def _drawn_vectors(
+    pictures: list[Any], backbone: Backbone, cache: FeatureCache
+) -> Iterator[NDArray[np.float32] | None]:
     """Vectors of pictures that are no files, by the content of their pixels."""
     keys = [FeatureCache.key(backbone.identity, picture.tobytes()) for picture in pictures]
     known = cache.get(keys, backbone.width)
@@ -164,8 +170,13 @@ def _given_vectors(dataset: Dataset) -> NDArray[np.float32]:
     for stream in (dataset.train, dataset.test):
         if stream is not None:
             assert stream.vectors is not None
-            parts.append(stream.vectors[[example.row for example in stream.examples]])
+            parts.append(stream.vectors[np.array([example.row for example in stream.examples])])
     return np.concatenate(parts)
+
+
+def _usable(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Rows that a learner can take: finite, and not all zeros."""
+    return np.asarray(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
 
 
 @lru_cache(maxsize=8)
@@ -183,7 +194,7 @@ def _to_arrays(examples: list[Example]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for fact in FACTS:
         values = [getattr(example, fact) for example in examples]
-        if fact in ("frame", "level"):
+        if fact in NUMBERS:
             arrays[fact] = np.array([-1 if value is None else value for value in values], np.int64)
         else:
             arrays[fact] = np.array(["" if value is None else value for value in values], np.str_)
@@ -194,5 +205,4 @@ def _from_arrays(arrays: Any) -> list[Example]:
     columns = {fact: arrays[fact].tolist() for fact in FACTS}
     for fact, values in columns.items():
         columns[fact] = [None if value in ("", -1) else value for value in values]
-    rows = zip(*columns.values(), strict=True)
-    return [Example(**dict(zip(FACTS, values, strict=True)), row=row) for row, values in enumerate(rows)]
+    return [Example(**dict(zip(FACTS, values, strict=True))) for values in zip(*columns.values(), strict=True)]

@@ -133,8 +133,8 @@ ODDITIES: tuple[tuple[str | None, str, str], ...] = (  # data set (None: any), l
     (
         None,
         "ExLL-F",
-        "The fused label depends on the pair of labels alone, so 'either right' bounds it in practice. The paper's gains "
-        "of ExLL-F over both voices go beyond that bound; counting Phi with test labels gives such numbers.",
+        "The fused label depends on the pair of labels alone, so 'either right' bounds it in practice. The paper's "
+        "gains of ExLL-F over both voices go beyond that bound; counting Phi with test labels gives such numbers.",
     ),
     ("places365", "NCM", "The paper's class-IID row of Places-365 is the row of Places-LT, number for number."),
     (
@@ -155,7 +155,11 @@ ODDITIES: tuple[tuple[str | None, str, str], ...] = (  # data set (None: any), l
         "The code behind the paper's row leaves out the quadratic term and the determinant of the Gaussian, which "
         "explains its ResNet-18 column.",
     ),
-    (None, "ExLL", "The paper's NetScores of ExLL come from inverting a matrix for every sample and from unbounded records."),
+    (
+        None,
+        "ExLL",
+        "The paper's NetScores of ExLL come from inverting a matrix for every sample and from unbounded records.",
+    ),
     (None, "", "The paper cuts off its means after three digits where others round."),
 )
 

@@ -32,13 +32,7 @@ class Evaluation:
     def points(self, stream: Sequence[Example]) -> list[int]:
         """After how many examples of the stream; the last is its end."""
         kind, step = self._parsed()
-        found = {
-            "end": lambda: [],
-            "videos": lambda: _changes(stream),
-            "classes": lambda: _new_classes(stream, step),
-            "examples": lambda: list(range(step, len(stream), step)),
-        }[kind]()
-        points = [*found, len(stream)]
+        points = [*_boundaries(stream, kind, step), len(stream)]
         if self.most is not None and len(points) > self.most:
             chosen = np.linspace(0, len(points) - 1, self.most + 1).round().astype(int)[1:]
             points = [points[i] for i in chosen]
@@ -87,6 +81,14 @@ PAPER_TASKS = (
     Task("fsiol", "few-shot 5", (0, 1, 2)),
     Task("fsiol", "few-shot 10", (0, 1, 2)),
 )
+
+
+def _boundaries(stream: Sequence[Example], kind: str, step: int) -> list[int]:
+    if kind == "videos":
+        return _changes(stream)
+    if kind == "classes":
+        return _new_classes(stream, step)
+    return list(range(step, len(stream), step)) if kind == "examples" else []
 
 
 def _changes(stream: Sequence[Example]) -> list[int]:

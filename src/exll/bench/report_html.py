@@ -18,10 +18,12 @@ tbody th{font-weight:500}
 .third{text-decoration:underline;text-underline-offset:3px}
 td small{display:block;color:var(--faint);font-weight:400}
 figure{margin:1rem 0}figure img{background:#fff;padding:6px;border:1px solid var(--line)}
-h3{margin-top:1.4rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--faint)}dd{margin:0}
+h3{margin-top:1.4rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--faint)}dd{margin:0}
 summary h2{display:inline}.mark{display:inline-block;width:1.2em}
 @media (max-width:760px){th,td{padding:.28rem .45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
 """
+EMPTY_MARK = '<span class="mark"></span>'
 PLACES = ("", "first", "second", "third")
 
 
@@ -61,15 +63,17 @@ def _table(table: Table, under: str) -> str:
     rows = "".join(
         f'<tr><th scope="row">{shown(name)}</th>{"".join(map(_value, values))}</tr>' for name, values in table.rows
     )
-    title = "" if table.title == under else f"<h3>{shown(table.title)}</h3>"
+    label = shown(table.title)
+    title = "" if table.title == under else f"<h3>{label}</h3>"
     note = f"<p>{shown(table.note, 600)}</p>" if table.note else ""
     return (
-        f'{title}<div class="scroll" tabindex="0" role="region" aria-label="{shown(table.title)}"><table><thead><tr>{head}'
+        f'{title}<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table><thead><tr>{head}'
         f"</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
 
 
 def _value(value: Value) -> str:
+    place = PLACES[value.rank]
     published = f"<small>paper {shown(value.published)}</small>" if value.published else ""
-    mark = f'<span class="mark" aria-label="{PLACES[value.rank]}">{MARKS[value.rank]}</span>' if value.rank else ""
-    return f'<td><span class="{PLACES[value.rank]}">{shown(value.text)}</span> {mark or "<span class=mark></span>"}{published}</td>'
+    mark = f'<span class="mark" role="img" aria-label="{place}">{MARKS[value.rank]}</span>' if place else EMPTY_MARK
+    return f'<td><span class="{place}">{shown(value.text)}</span> {mark}{published}</td>'

@@ -31,7 +31,7 @@ class ResultsFile:
     def writing(self) -> Iterator["Writer"]:
         """For the one run that adds to the file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab+") as file:
+        with self.path.open("ab+") as file:
             _lock(file.fileno(), self.path)
             file.seek(0)
             whole = file.read().rfind(b"\n") + 1

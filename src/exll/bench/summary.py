@@ -135,9 +135,7 @@ def scaled_axes(raw: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]
     for axis, values in raw.items():
         worst, best = min(values.values()), max(values.values())
         width = best - worst
-        scaled[axis] = {
-            voice: round((value - worst) / width, 12) if width else 1.0 for voice, value in values.items()
-        }
+        scaled[axis] = {voice: round((value - worst) / width, 12) if width else 1.0 for voice, value in values.items()}
     return scaled
 
 

@@ -8,7 +8,7 @@ from exll.bench.paper_results import BACKBONES, published_accuracy, published_ne
 from exll.bench.summary import Entry, Setting, Summary, run_seconds, scaled_axes
 
 MARKS = ("", "①", "②", "③")  # none, first, second, third
-MISSING = "–"
+MISSING = "-"
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,7 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
     voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
 
     def column(value: Callable[[Entry, str], float | None], form: str, best: bool = True) -> list[Value]:
-        means = [
-            _mean(summary.measured(setting, voice, None, lambda entry, voice=voice: value(entry, voice)))
-            for voice in voices
-        ]
+        means = [mean_of([value(e, voice) for e in summary.of_setting(setting, voice)]) for voice in voices]
         return _ranked(means, form) if best else [Value(_shown(mean, form)) for mean in means]
 
     columns = {
@@ -156,9 +153,9 @@ def netscore_table(summary: Summary) -> Table | None:
         "NetScore (Eq. 24) on the low-shot stream",
         (*(BACKBONES.get(b, b) for b in backbones), "Mean", "Mean (Hayes)"),
         _by_row(summary.voices, columns),
-        "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds of "
-        "learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent and "
-        "a plain count, which adds 115.1. Seconds depend on the machine: compare within one report only.",
+        "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds "
+        "of learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent "
+        "and a plain count, which adds 115.1. Seconds depend on the machine: compare within one report only.",
     )
 
 

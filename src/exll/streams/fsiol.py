@@ -19,5 +19,7 @@ def fsiol(root: Path) -> Dataset:
     folder = root / FOLDER
     if not folder.is_dir():
         raise missing("F-SIOL-310", folder, f"{FOLDER}/ with one sub-folder a class", WHERE)
-    examples = [replace(example, label=MISSPELT.get(example.label, example.label)) for example in list_folder(folder)[0]]
+    examples = [
+        replace(example, label=MISSPELT.get(example.label, example.label)) for example in list_folder(folder)[0]
+    ]
     return Dataset("fsiol", Stream("folder", examples, folder), None, SQUASHED)

@@ -35,7 +35,10 @@ def mug(rng: Random) -> list[Shape]:
         Shape(ring(half * 0.95, 0.0, rng.uniform(0.34, 0.44), 0.22, -95, 95), shaded(colour, 0.8)),
         Shape(body, colour),
         Shape(ellipse(0, height, half * taper, 0.12), colour),
-        Shape(polygon((-half, -height), (-half * 0.6, -height), (-half * 0.6, height), (-half, height)), shaded(colour, 1.2)),
+        Shape(
+            polygon((-half, -height), (-half * 0.6, -height), (-half * 0.6, height), (-half, height)),
+            shaded(colour, 1.2),
+        ),
     ]
     if rng.random() < 0.6:
         y = rng.uniform(-0.2, 0.3)
@@ -120,7 +123,7 @@ def scissors(rng: Random) -> list[Shape]:
     shapes = []
     for side in (-1, 1):
         blade = polygon((-0.07, 0.1), (0.07, 0.1), (0.05, -length), (0.0, -length - 0.05))
-        handle = np.concatenate([rectangle(-0.06, 0.05, 0.06, 0.45)])
+        handle = rectangle(-0.06, 0.05, 0.06, 0.45)
         shapes += [
             Shape(turned(blade, side * angle / 2), shaded(METAL, 1.0 + 0.12 * side)),
             Shape(turned(handle, side * angle), grip),
@@ -143,8 +146,8 @@ def spoon(rng: Random) -> list[Shape]:
 def clock(rng: Random) -> list[Shape]:
     frame, face = _paint(rng), hsv(rng.random(), 0.06, 0.97)
     shapes = [Shape(ellipse(0, 0, 0.92, 0.92), frame), Shape(ellipse(0, 0, rng.uniform(0.72, 0.8), 0.78), face)]
-    for hour in range(12):
-        shapes.append(Shape(turned(rectangle(-0.03, -0.72, 0.03, -0.58), 30 * hour), (40, 40, 44)))
+    hours = rectangle(-0.03, -0.72, 0.03, -0.58)
+    shapes += [Shape(turned(hours, 30 * hour), (40, 40, 44)) for hour in range(12)]
     for length, width in ((0.36, 0.09), (0.56, 0.06)):
         shapes.append(Shape(turned(rectangle(-width / 2, -length, width / 2, 0.05), rng.uniform(0, 360)), (30, 30, 36)))
     return [*shapes, Shape(ellipse(0, 0, 0.06, 0.06), frame)]
@@ -170,7 +173,7 @@ def banana(rng: Random) -> list[Shape]:
     width = rng.uniform(0.36, 0.46) * np.sqrt(np.clip(1 - 0.9 * along**4, 0.05, 1))
     shapes = [
         Shape(stroke(line, width), peel),
-        Shape(stroke(line + [0, 0.06], width * 0.25), shaded(peel, 0.8)),
+        Shape(stroke(line + np.array([0, 0.06]), width * 0.25), shaded(peel, 0.8)),
         Shape(stroke(line[:4], 0.13), (96, 74, 40)),
         Shape(stroke(line[-3:], 0.11), (80, 62, 36)),
     ]
