@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from exll import ExLLClassifier
 from exll.learner.exll import ExLL
+from exll.stream_classifier import StreamClassifier
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def assignments(learner: ExLL) -> list[tuple[int, int]]:
     return [found[position] for position in range(learner.sample_count)]
 
 
-def assert_equal_models(one: ExLLClassifier, other: ExLLClassifier) -> None:
+def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
     """Equal to the last bit, and equal in all that follows."""
     assert one.get_params() == other.get_params()
     assert one.classes_.dtype == other.classes_.dtype

@@ -47,7 +47,7 @@ def check_raw_rows(X: NDArray[np.floating], first_row: int = 0) -> None:
     where nothing is divided by a length."""
     for start in range(0, len(X), CHUNK_ROWS):
         rows = X[start : start + CHUNK_ROWS]
-        unusual = np.flatnonzero(~(np.abs(rows).max(axis=1) <= LARGEST_RAW))
+        unusual = np.flatnonzero(~(np.abs(rows).max(axis=1).astype(np.float64) <= LARGEST_RAW))
         _check_unusual(rows, unusual, first_row + start)
         if len(unusual):
             number = first_row + start + int(unusual[0])

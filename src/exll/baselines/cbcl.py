@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import check_counts
+from exll.baselines.class_means import CountedMeans, check_counts
 from exll.baselines.rule import LinearScores, Rule
-from exll.learner.growing import GrowingArray
 from exll.learner.ties import first_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
 
@@ -43,12 +42,20 @@ class CBCLRule(Rule):
     def __init__(self, width: int, distance: float) -> None:
         self._width = width
         self._distance = distance
-        self._classes: list[Centroids] = []
+        self._classes: list[CountedMeans] = []
 
     def learn(self, x: Vector, k: int) -> None:
         if k == len(self._classes):
-            self._classes.append(Centroids(self._width))
-        self._classes[k].learn(x, self._distance)
+            self._classes.append(CountedMeans(self._width))
+        centroids = self._classes[k]
+        if len(centroids):
+            steps = x - centroids.vectors
+            squares = np.einsum("ij,ij->i", steps, steps)
+            nearest = first_of_largest(-squares)
+            if squares[nearest] <= self._distance**2:
+                centroids.join(nearest, x)
+                return
+        centroids.add(x)
 
     def scores(self) -> "NearestCentroid":
         sizes = [len(centroids) for centroids in self._classes]
@@ -74,40 +81,9 @@ class CBCLRule(Rule):
             raise ValueError("centroids, counts and classes differ in number")
         stops = np.cumsum(sizes)
         self._classes = [
-            Centroids(self._width, vectors[start:stop], counts[start:stop])
+            CountedMeans(self._width, vectors[start:stop], counts[start:stop])
             for start, stop in zip(stops - sizes, stops, strict=True)
         ]
-
-
-class Centroids:
-    """Those of one class."""
-
-    def __init__(self, width: int, vectors: Matrix | None = None, counts: Indices | None = None) -> None:
-        self._vectors = GrowingArray((width,), np.float64, vectors)
-        self._counts = GrowingArray((), np.int64, counts)
-
-    def __len__(self) -> int:
-        return len(self._counts)
-
-    @property
-    def vectors(self) -> Matrix:
-        return self._vectors.filled
-
-    @property
-    def counts(self) -> Indices:
-        return self._counts.filled
-
-    def learn(self, x: Vector, distance: float) -> None:
-        if len(self):
-            steps = x - self.vectors
-            squares = np.einsum("ij,ij->i", steps, steps)
-            nearest = first_of_largest(-squares)
-            if squares[nearest] <= distance**2:
-                self.counts[nearest] += 1
-                self.vectors[nearest] += steps[nearest] / self.counts[nearest]
-                return
-        self._vectors.append(x)
-        self._counts.append(1)
 
 
 @dataclass(frozen=True)

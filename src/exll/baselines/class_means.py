@@ -1,16 +1,18 @@
-"""The mean and the count of every class."""
+"""The mean and the count of every class, and the rules that need nothing else."""
 
 import numpy as np
 
+from exll.baselines.rule import Rule
 from exll.learner.growing import GrowingArray
 from exll.types import Indices, Matrix, Tensors, Vector
 
 
-class ClassMeans:
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._vectors = GrowingArray((width,), np.float64)
-        self._counts = GrowingArray((), np.int64)
+class CountedMeans:
+    """Means of what joined them."""
+
+    def __init__(self, width: int, vectors: Matrix | None = None, counts: Indices | None = None) -> None:
+        self._vectors = GrowingArray((width,), np.float64, vectors)
+        self._counts = GrowingArray((), np.int64, counts)
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -23,26 +25,43 @@ class ClassMeans:
     def counts(self) -> Indices:
         return self._counts.filled
 
-    def learn(self, x: Vector, k: int) -> Vector:
-        """Let x join its class; returns how far it lay from the mean before, nothing for the first of a class."""
-        if k == len(self):
-            self._vectors.append(x)
-            self._counts.append(1)
-            return np.zeros(self._width)
-        mean = self.vectors[k]
-        self.counts[k] += 1
+    def add(self, x: Vector) -> None:
+        self._vectors.append(x)
+        self._counts.append(1)
+
+    def join(self, index: int, x: Vector) -> Vector:
+        """Let x join a mean; returns how far it lay from it before."""
+        mean = self.vectors[index]
+        self.counts[index] += 1
         step: Vector = x - mean
-        mean += step / self.counts[k]
+        mean += step / self.counts[index]
         return step
 
+
+class ClassMeansRule(Rule):
+    """A rule that keeps the mean of every class; what it makes of them is its scores."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._means = CountedMeans(width)
+
+    def learn(self, x: Vector, k: int) -> None:
+        if k == len(self._means):
+            self._means.add(x)
+        else:
+            self._means.join(k, x)
+
+    @property
+    def n_parameters(self) -> int:
+        return self._means.vectors.size
+
     def state(self) -> Tensors:
-        return {"means": self.vectors, "counts": self.counts}
+        return {"means": self._means.vectors, "counts": self._means.counts}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._vectors = GrowingArray((self._width,), np.float64, state["means"])
-        self._counts = GrowingArray((), np.int64, state["counts"])
-        check_counts(self.counts, samples)
-        if not len(self._vectors) == len(self) == classes:
+        self._means = CountedMeans(self._width, state["means"], state["counts"])
+        check_counts(self._means.counts, samples)
+        if not len(self._means.vectors) == len(self._means) == classes:
             raise ValueError("means, counts and classes differ in number")
 
 

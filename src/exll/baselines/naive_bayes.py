@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule, Scores
 from exll.learner.growing import GrowingArray
 from exll.types import Matrix, Tensors, Vector
@@ -61,19 +61,20 @@ class GaussianScores:
         return scores
 
 
-class NaiveBayesRule(Rule):
+class NaiveBayesRule(ClassMeansRule):
     def __init__(self, width: int, shrinkage: float, whole_density: bool) -> None:
-        self._width = width
+        super().__init__(width)
         self._shrinkage = shrinkage
         self._whole_density = whole_density
-        self._means = ClassMeans(width)
         self._squares = GrowingArray((width,), np.float64)  # sums of squared distances from the class's mean
 
     def learn(self, x: Vector, k: int) -> None:
         if k == len(self._means):
+            self._means.add(x)
             self._squares.append(0.0)
-        step = self._means.learn(x, k)
-        self._squares.filled[k] += step * (x - self._means.vectors[k])
+        else:
+            step = self._means.join(k, x)
+            self._squares.filled[k] += step * (x - self._means.vectors[k])
 
     def scores(self) -> Scores:
         means, variances = self._means.vectors, self._squares.filled / self._means.counts[:, None]
@@ -87,13 +88,13 @@ class NaiveBayesRule(Rule):
 
     @property
     def n_parameters(self) -> int:
-        return self._means.vectors.size + self._squares.filled.size
+        return super().n_parameters + self._squares.filled.size
 
     def state(self) -> Tensors:
-        return {**self._means.state(), "squares": self._squares.filled}
+        return {**super().state(), "squares": self._squares.filled}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)
+        super().restore(state, classes, samples)
         self._squares = GrowingArray((self._width,), np.float64, state["squares"])
         if len(self._squares) != classes or (self._squares.filled < 0).any():
             raise ValueError("the variances are none, or not one per class")

@@ -3,9 +3,8 @@
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
-from exll.types import Tensors, Vector
 
 
 class NCM(Baseline):
@@ -26,24 +25,8 @@ class NCM(Baseline):
         return NCMRule(width)
 
 
-class NCMRule(Rule):
-    def __init__(self, width: int) -> None:
-        self._means = ClassMeans(width)
-
-    def learn(self, x: Vector, k: int) -> None:
-        self._means.learn(x, k)
-
+class NCMRule(ClassMeansRule):
     def scores(self) -> LinearScores:
         """Without $-|x|^2$, which is the same for every class and changes neither winner nor softmax."""
-        means = self._means.vectors.copy()
+        means = self._means.vectors
         return LinearScores(2.0 * means, -np.einsum("ij,ij->i", means, means))
-
-    @property
-    def n_parameters(self) -> int:
-        return self._means.vectors.size
-
-    def state(self) -> Tensors:
-        return self._means.state()
-
-    def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)

@@ -1,13 +1,14 @@
 """SOvR: streaming one-versus-rest."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import Rule
-from exll.types import Indices, Matrix, Tensors, Vector
+from exll.types import Indices, Matrix
 
 SMALLEST_SUM = 1e-300
 
@@ -30,6 +31,11 @@ class SOvR(Baseline):
     def __init__(self, normalise: bool = False) -> None:
         self.normalise = normalise
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where vectors have negative entries
+        return tags
+
     def _new_rule(self, width: int) -> Rule:
         return SOvRRule(width)
 
@@ -49,22 +55,6 @@ class ShareOfLikeness:
         return shares
 
 
-class SOvRRule(Rule):
-    def __init__(self, width: int) -> None:
-        self._means = ClassMeans(width)
-
-    def learn(self, x: Vector, k: int) -> None:
-        self._means.learn(x, k)
-
+class SOvRRule(ClassMeansRule):
     def scores(self) -> ShareOfLikeness:
         return ShareOfLikeness(self._means.vectors.copy(), self._means.counts.copy())
-
-    @property
-    def n_parameters(self) -> int:
-        return self._means.vectors.size
-
-    def state(self) -> Tensors:
-        return self._means.state()
-
-    def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)

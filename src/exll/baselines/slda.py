@@ -5,8 +5,9 @@ from math import sqrt
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import ClassMeans
+from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
+from exll.errors import InputError
 from exll.learner.precision import precision_of
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Tensors, Vector
@@ -49,35 +50,41 @@ def class_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector |
     return weight * x if class_mean is None else weight * (x - class_mean)
 
 
-class SLDARule(Rule):
+class SLDARule(ClassMeansRule):
     def __init__(self, width: int, shrinkage: float) -> None:
-        self._width = width
+        super().__init__(width)
         self._shrinkage = shrinkage
-        self._means = ClassMeans(width)
         self._statistics = GlobalStatistics(width, class_residual)
 
     def learn(self, x: Vector, k: int) -> None:
         self._statistics.learn(x, self._means.vectors[k] if k < len(self._means) else None)
-        self._means.learn(x, k)
+        super().learn(x, k)
 
     def scores(self) -> LinearScores:
-        weights = precision_of(self._statistics, self._shrinkage).apply(self._means.vectors)
+        try:
+            precision = precision_of(self._statistics, self._shrinkage)
+        except ArithmeticError as error:
+            raise InputError(
+                f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "
+                "rounding beside their covariance; take normalise=True, or scale them down."
+            ) from error
+        weights = precision.apply(self._means.vectors)
         return LinearScores(weights, -0.5 * np.einsum("ij,ij->i", weights, self._means.vectors))
 
     @property
     def n_parameters(self) -> int:
-        return self._means.vectors.size + self._width**2
+        return super().n_parameters + self._width**2
 
     @property
     def nbytes(self) -> int:
-        return self._statistics.nbytes + sum(array.nbytes for array in self._means.state().values())
+        return self._statistics.nbytes + self._means.vectors.nbytes + self._means.counts.nbytes
 
     def state(self) -> Tensors:
         shared = {f"statistics.{name}": array for name, array in self._statistics.state().items()}
-        return {**self._means.state(), **shared}
+        return {**super().state(), **shared}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        self._means.restore(state, classes, samples)
+        super().restore(state, classes, samples)
         shared = {name.removeprefix("statistics."): array for name, array in state.items()}
         self._statistics = GlobalStatistics.from_state(self._width, class_residual, shared)
         if self._statistics.count != samples:

@@ -1,0 +1,422 @@
+"""What every learner of ours keeps to: ExLL and all that it is compared with."""
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from exll import ExLLClassifier, ModelFileError, load
+from exll.baselines import CBCL, NAMES, NCM, SLDA, FineTune, NaiveBayes, Perceptron, Replay, SOvR, baseline_class
+from exll.errors import InputError
+from exll.learner.model_file import read_model, write_model
+from exll.types import Tensors
+from support import assert_equal_models, random_stream
+
+STREAM = random_stream(30, width=12, classes=5, samples=150)
+QUERIES = STREAM.queries
+
+LEARNERS: dict[str, Any] = {
+    "exll": ExLLClassifier(preset="paper"),
+    "ncm": NCM(),
+    "slda": SLDA(),
+    "sovr": SOvR(),
+    "naive-bayes": NaiveBayes(),
+    "naive-bayes-hayes": NaiveBayes("hayes"),
+    "perceptron": Perceptron(),
+    "fine-tune": FineTune(),
+    "replay-2": Replay(per_class=2),
+    "replay-60": Replay(capacity=60),
+    "cbcl": CBCL(distance=3.0),
+    "slda-normalised": SLDA(normalise=True),
+    "replay-normalised": Replay(per_class=15, normalise=True, random_state=5),
+}
+BASELINES = [name for name in LEARNERS if name != "exll"]
+
+
+@pytest.fixture(params=LEARNERS)
+def learner(request: pytest.FixtureRequest) -> Any:
+    """One that knows nothing yet."""
+    return clone(LEARNERS[request.param])
+
+
+def taught(learner: Any, rows: slice = slice(None)) -> Any:
+    return clone(learner).partial_fit(STREAM.X[rows], STREAM.y[rows])
+
+
+def test_every_baseline_is_under_contract_and_has_its_name() -> None:
+    assert {LEARNERS[name].name for name in BASELINES} == set(NAMES)
+    assert all(baseline_class(name).name == name for name in NAMES)
+    with pytest.raises(InputError, match="there is no baseline 'svm'; there are 'ncm', "):
+        baseline_class("svm")
+
+
+ZEROS = (
+    "rounds its data to integers, which leaves rows of zeros; a zero vector has no direction (docs/decisions.md, 12)"
+)
+EXPECTED_FAILURES = {
+    ("exll", "check_estimators_dtypes"): ZEROS,
+    ("slda-normalised", "check_estimators_dtypes"): ZEROS,
+    ("replay-normalised", "check_estimators_dtypes"): ZEROS,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "estimator", "check"),
+    [
+        pytest.param(name, estimator, check, id=f"{name}-{getattr(check, 'func', check).__name__}")
+        for name, learner in LEARNERS.items()
+        if name != "exll"  # whose own test is in test_estimator.py
+        for estimator, check in estimator_checks_generator(learner)
+    ],
+)
+def test_scikit_learn_contract(name: str, estimator: Any, check: Any) -> None:
+    if (name, getattr(check, "func", check).__name__) in EXPECTED_FAILURES:
+        with pytest.raises(InputError, match="all zeros"):
+            check(estimator)
+    else:
+        check(estimator)
+
+
+def test_nothing_can_be_asked_before_the_first_example(learner: Any, tmp_path: Path) -> None:
+    asks: list[Callable[[], Any]] = [
+        lambda: learner.predict(QUERIES),
+        lambda: learner.predict_proba(QUERIES),
+        lambda: learner.save(tmp_path / "m.exll"),
+    ]
+    for ask in asks:
+        with pytest.raises(NotFittedError):
+            ask()
+    for name in ("classes_", "nbytes_", "n_parameters_"):
+        assert not hasattr(learner, name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_example_is_enough(learner: Any) -> None:
+    learner.partial_fit(STREAM.X[:1], ["only"])
+    assert learner.predict(QUERIES).tolist() == ["only"] * len(QUERIES)
+    np.testing.assert_array_equal(learner.predict_proba(QUERIES), np.ones((len(QUERIES), 1)))
+
+
+def test_inputs_are_left_alone_and_not_held(learner: Any) -> None:
+    X, y, queries = STREAM.X.copy(), list(STREAM.y), QUERIES.copy()
+    learner.partial_fit(X, y)
+    expected = learner.predict_proba(queries)
+    np.testing.assert_array_equal(X, STREAM.X)
+    np.testing.assert_array_equal(queries, QUERIES)
+    assert y == STREAM.y
+    X[:] = 1.0
+    y[:] = [9] * len(y)
+    np.testing.assert_array_equal(learner.predict_proba(queries), expected)
+    assert_equal_models(learner, taught(learner))
+
+
+def test_what_is_given_out_cannot_change_the_model(learner: Any) -> None:
+    learner.partial_fit(STREAM.X, STREAM.y)
+    learner.classes_[:] = 7
+    learner.predict(QUERIES)[:] = 7
+    learner.predict_proba(QUERIES)[:] = 7
+    assert_equal_models(learner, taught(learner))
+
+
+def test_answers_held_by_a_reader_do_not_change_while_learning_goes_on(learner: Any) -> None:
+    learner.partial_fit(STREAM.X[:80], STREAM.y[:80])
+    if isinstance(learner, ExLLClassifier):
+        held = learner.learner_.inference()
+        ask: Callable[[], Any] = lambda: held.posteriors(STREAM.unit_queries, "global")[1]  # noqa: E731
+    else:
+        answers = learner.learner_.answers()
+        ask = lambda: answers.posteriors(QUERIES)  # noqa: E731
+    before = ask()
+    learner.partial_fit(STREAM.X[80:], STREAM.y[80:])
+    np.testing.assert_array_equal(ask(), before)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("sizes", [[1], [7, 64, 3], [65, 1]])
+def test_how_a_stream_is_cut_into_calls_does_not_matter_to_the_last_bit(name: str, sizes: list[int]) -> None:
+    # For ExLL, which decides alike but adds in another order, see learner/test_invariants.py.
+    model, start = clone(LEARNERS[name]), 0
+    while start < len(STREAM.y):
+        size = sizes[start % len(sizes)]
+        model.partial_fit(STREAM.X[start : start + size], STREAM.y[start : start + size])
+        start += size
+    assert_equal_models(model, taught(LEARNERS[name]))
+
+
+def test_predictions_in_between_leave_no_trace(learner: Any) -> None:
+    for start in range(0, 150, 25):
+        learner.partial_fit(STREAM.X[start : start + 25], STREAM.y[start : start + 25])
+        learner.predict(QUERIES)
+        learner.predict_proba(QUERIES)
+    silent = clone(learner)
+    for start in range(0, 150, 25):
+        silent.partial_fit(STREAM.X[start : start + 25], STREAM.y[start : start + 25])
+    assert_equal_models(learner, silent)
+
+
+def test_giving_classes_other_names_gives_the_same_model_under_those_names(learner: Any) -> None:
+    names = np.array(["pan", "ant", "Zoo", "été", "b"])
+    plain, renamed = taught(learner), learner.partial_fit(STREAM.X, names[STREAM.y])
+    assert renamed.predict(QUERIES).tolist() == names[plain.predict(QUERIES)].tolist()
+    columns = [sorted(names).index(name) for name in names]
+    np.testing.assert_array_equal(renamed.predict_proba(QUERIES)[:, columns], plain.predict_proba(QUERIES))
+
+
+MANY = np.tile(STREAM.X, (4, 1))  # more rows than are looked at together
+BAD: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "nan": (np.vstack([MANY, np.full(12, np.nan)]), [*(4 * STREAM.y), 0], {}),
+    "inf": (np.vstack([MANY, np.full(12, -np.inf)]), [*(4 * STREAM.y), 0], {}),
+    "width": (STREAM.X[:, :5], STREAM.y, {}),
+    "fewer labels": (STREAM.X, STREAM.y[:-1], {}),
+    "another kind": (STREAM.X, [str(k) for k in STREAM.y], {}),
+    "mixed labels": (STREAM.X[:2], ["a", 1], {}),
+    "fractions": (STREAM.X[:2], [0.5, 1.5], {}),
+    "classes": (STREAM.X, STREAM.y, {"classes": [0]}),
+    "refs": (STREAM.X, STREAM.y, {"refs": ["x"]}),
+    "text": ([["x"] * 12], [0], {}),
+    "no rows": (np.empty((0, 12)), [], {}),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_bad_input_is_refused_and_changes_nothing(learner: Any, fault: str) -> None:
+    learner.partial_fit(STREAM.X, STREAM.y)
+    X, y, more = BAD[fault]
+    with pytest.raises(InputError):
+        learner.partial_fit(X, y, **more)
+    assert_equal_models(learner, taught(learner))
+
+
+def test_bad_queries_are_refused(learner: Any) -> None:
+    learner.partial_fit(STREAM.X, STREAM.y)
+    for bad in (np.full((1, 12), np.nan), np.full((1, 12), np.inf), np.ones((1, 11)), np.ones(12)):
+        for ask in (learner.predict, learner.predict_proba):
+            with pytest.raises(InputError):
+                ask(bad)
+
+
+@pytest.mark.parametrize("stop", [1, 64, 140])
+def test_save_load_go_on_equals_never_having_stopped(learner: Any, stop: int, tmp_path: Path) -> None:
+    learner.partial_fit(STREAM.X[:stop], STREAM.y[:stop])
+    learner.save(tmp_path / "m.exll")
+    stopped = load(tmp_path / "m.exll")
+    assert type(stopped) is type(learner)
+    assert_equal_models(learner, stopped)
+    for model in (learner, stopped):
+        model.partial_fit(STREAM.X[stop:], STREAM.y[stop:])
+    assert_equal_models(learner, stopped)
+    np.testing.assert_array_equal(learner.predict_proba(QUERIES), stopped.predict_proba(QUERIES))
+
+
+def test_the_same_stream_gives_the_same_bytes(learner: Any, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        taught(learner).save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_pickled_copy_goes_on_like_the_original(learner: Any) -> None:
+    learner.partial_fit(STREAM.X[:70], STREAM.y[:70])
+    copy = pickle.loads(pickle.dumps(learner))
+    for model in (learner, copy):
+        model.partial_fit(STREAM.X[70:], STREAM.y[70:])
+    assert_equal_models(learner, copy)
+
+
+def test_probabilities_sum_to_one_and_are_largest_at_the_prediction(learner: Any) -> None:
+    for seed in range(6):
+        stream = random_stream(seed, samples=80, repeats=0.6)
+        learner.fit(stream.X, [-k for k in stream.y])  # sorted is the reverse of first seen
+        queries = np.concatenate([stream.queries, stream.X])
+        probabilities = learner.predict_proba(queries)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        assert (probabilities >= 0).all()
+        assert (learner.classes_[probabilities.argmax(axis=1)] == learner.predict(queries)).all()
+
+
+# A gradient step and a perceptron's correction tell two classes with the same vectors apart; means cannot.
+@pytest.mark.parametrize("name", [n for n in BASELINES if "tune" not in n and "replay" not in n])
+def test_the_same_vector_under_two_labels_goes_to_the_class_seen_first(name: str) -> None:
+    x = [[0.3, 0.5, 0.2]]
+    model = clone(LEARNERS[name]).partial_fit(np.repeat(x, 2, axis=0), ["zebra", "ant"])
+    assert model.predict(x).tolist() == ["zebra"]
+    assert model.classes_[model.predict_proba(x).argmax()] == "zebra"
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [(["b", "a", "b", "longer"], "<U6"), ([3, 1, 3, -7], np.int64), ([True, False, True, False], np.bool_)],
+)
+def test_labels_keep_their_kind(learner: Any, labels: list[Any], dtype: Any, tmp_path: Path) -> None:
+    learner.partial_fit(np.eye(4)[:2], labels[:2]).partial_fit(np.eye(4)[2:], labels[2:])
+    assert learner.classes_.dtype == dtype
+    assert learner.classes_.tolist() == sorted(set(labels))
+    assert learner.predict(np.eye(4)).dtype == dtype
+    assert set(learner.predict(np.eye(4)).tolist()) <= set(labels)
+    learner.save(tmp_path / "m.exll")
+    assert_equal_models(learner, load(tmp_path / "m.exll"))
+
+
+def test_fit_forgets_and_partial_fit_does_not(learner: Any) -> None:
+    learner.fit(STREAM.X, STREAM.y).partial_fit(STREAM.X, STREAM.y)
+    assert learner.learner_.sample_count == 300
+    learner.fit(STREAM.X[:, :4], ["a"] * 150)
+    assert learner.learner_.sample_count == 150
+    assert learner.classes_.tolist() == ["a"]
+    assert learner.n_features_in_ == 4
+
+
+def test_float32_and_float64_of_the_same_numbers_give_the_same_model(learner: Any) -> None:
+    X = STREAM.X.astype(np.float32)
+    narrow, wide = (clone(learner).fit(array, STREAM.y) for array in (X, X.astype(np.float64)))
+    assert_equal_models(narrow, wide)
+
+
+@pytest.mark.parametrize("name", [name for name in BASELINES if not LEARNERS[name].normalise])
+def test_raw_vectors_may_be_zero_but_not_of_any_size(name: str) -> None:
+    model = taught(LEARNERS[name])
+    model.partial_fit(np.zeros((1, 12)), [0]).predict(np.zeros((1, 12)))
+    for X in (np.full((1, 12), 1e101), np.full((1, 12), 1e308)):
+        with pytest.raises(InputError, match="at most 1e\\+100 in size; row 0"):
+            model.partial_fit(X, [0])
+    if name == "slda":  # see below
+        return
+    model.partial_fit(np.full((1, 12), 1e99), [1])
+    assert np.isfinite(model.predict_proba(QUERIES)).all()
+
+
+def test_slda_says_so_when_its_shrinkage_is_lost_in_rounding() -> None:
+    model = SLDA().fit(1e12 * STREAM.X[:3], [0, 1, 2]).partial_fit(np.full((9, 12), 1e20), [0] * 9)
+    with pytest.raises(InputError, match=r"too large for a shrinkage of 0.0001.* take normalise=True"):
+        model.predict(QUERIES)
+
+
+@pytest.mark.parametrize("name", ["slda", "cbcl", "perceptron"])
+def test_normalise_is_the_same_as_giving_unit_vectors(name: str) -> None:
+    model = clone(LEARNERS[name])
+    inside = clone(model).set_params(normalise=True).fit(STREAM.X, STREAM.y).predict_proba(QUERIES)
+    outside = model.fit(STREAM.unit, STREAM.y).predict_proba(STREAM.unit_queries)
+    np.testing.assert_allclose(inside, outside, atol=1e-9)
+    model.set_params(normalise=True)
+    with pytest.raises(InputError, match=r"'normalise' parameter .* fixed at the first example \(False\)"):
+        model.predict(QUERIES)
+
+
+PARAMETERS: list[tuple[Any, str]] = [
+    (NCM(normalise="yes"), "'normalise' parameter of NCM must be True or False. Got 'yes' instead."),  # type: ignore[arg-type]
+    (SLDA(shrinkage=0), "'shrinkage' parameter of SLDA must be a number between 0 and 1. Got 0 instead."),
+    (SLDA(shrinkage=float("nan")), "'shrinkage' .* Got nan"),
+    (NaiveBayes("bernoulli"), "'variant' .* 'gaussian' or 'hayes'. Got 'bernoulli'"),  # type: ignore[arg-type]
+    (FineTune(learning_rate=-1), "'learning_rate' .* Got -1"),
+    (FineTune(random_state=-1), "'random_state' .* Got -1"),
+    (Replay(per_class=0), "'per_class' .* at least 1. Got 0"),
+    (Replay(capacity=2.5), "'capacity' .* Got 2.5"),  # type: ignore[arg-type]
+    (CBCL(distance="far"), "'distance' .* Got 'far'"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("model", "message"), PARAMETERS, ids=[str(model) for model, _ in PARAMETERS])
+def test_bad_parameters_are_named_at_the_first_example(model: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        model.fit(STREAM.X, STREAM.y)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_sizes_are_those_of_what_is_held(name: str) -> None:
+    model = taught(LEARNERS[name])
+    expected = {
+        "ncm": 5 * 12,
+        "slda": 5 * 12 + 12 * 12,
+        "sovr": 5 * 12,
+        "naive-bayes": 2 * 5 * 12,
+        "perceptron": 5 * 12,
+        "fine-tune": 5 * 13,
+        "replay-2": 5 * 13 + 10 * 12,
+        "replay-60": 5 * 13 + 60 * 12,
+    }
+    if name in expected:
+        assert model.n_parameters_ == expected[name]
+    assert model.nbytes_ >= 8 * (model.n_parameters_ - (12 * 12 if "slda" in name else 0))
+
+
+def forged(fault: str, facts: dict[str, Any], tensors: Tensors) -> None:
+    array = next(n for n in ("rule.means", "rule.weights", "rule.centroids") if n in tensors)
+    if fault == "a class too many":
+        tensors[array] = np.vstack([tensors[array], tensors[array][:1]])
+    elif fault == "not finite":
+        tensors[array] = np.full_like(tensors[array], np.nan)
+    elif fault == "another width":
+        facts["width"] += 1
+    elif fault == "more samples":
+        tensors["samples"] = np.array(10**6) if "rule.counts" in tensors else np.array(1)
+    elif fault == "an unknown learner":
+        facts["learner"] = "oracle of delphi"
+    elif fault == "an unknown parameter":
+        facts["parameters"]["colour"] = "red"
+    elif fault == "a bad parameter":
+        facts["parameters"]["normalise"] = 3
+    elif fault == "another kind of label":
+        facts["labels"] = "boolean"
+    elif fault == "a label twice":
+        tensors["labels"] = np.zeros_like(tensors["labels"])
+    else:
+        del tensors[array]
+
+
+FAULTS = [
+    "a class too many",
+    "not finite",
+    "another width",
+    "more samples",
+    "an unknown learner",
+    "an unknown parameter",
+    "a bad parameter",
+    "another kind of label",
+    "a label twice",
+    "a part missing",
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_well_formed_file_with_an_impossible_model_is_refused(name: str, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.exll"
+    taught(LEARNERS[name]).save(path)
+    file = read_model(path)
+    facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
+    assert facts["kind"] == "baseline"
+    forged(fault, facts, tensors)
+    write_model(path, facts, tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
+
+
+SPOILT: dict[str, tuple[str, str, Any]] = {
+    "a generator of another kind": ("fine-tune", "rule.generator", np.zeros(6, np.int64)),
+    "a generator with an even step": ("replay-2", "rule.generator", np.zeros(6, np.uint64)),
+    "a velocity missing": ("fine-tune", "rule.velocity", np.zeros((4, 13))),
+    "too few kept": ("replay-2", "rule.kept", np.zeros((2, 12))),
+    "kept of no class": ("replay-2", "rule.kept_classes", np.full(10, 99)),
+    "negative squares": ("naive-bayes", "rule.squares", np.full((5, 12), -1.0)),
+    "an empty class": ("cbcl", "rule.sizes", np.array([0, 0, 0, 0, 0])),
+    "a count of nothing": ("ncm", "rule.counts", np.array([0, 0, 0, 0, 150])),
+    "rows missing": ("slda", "rule.statistics.pending", np.zeros((1, 12))),
+    "a count of another stream": ("slda", "rule.statistics.count", np.array(86)),
+}
+
+
+@pytest.mark.parametrize("fault", SPOILT)
+def test_a_file_with_a_spoilt_part_is_refused(fault: str, tmp_path: Path) -> None:
+    name, part, value = SPOILT[fault]
+    path = tmp_path / "m.exll"
+    taught(LEARNERS[name]).save(path)
+    file = read_model(path)
+    assert part in file.tensors
+    write_model(path, {k: v for k, v in file.facts.items() if k != "format"}, {**file.tensors, part: value})
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
