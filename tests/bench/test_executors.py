@@ -75,7 +75,9 @@ def cluster(folder: Path, **environment: str) -> Iterator[tuple[str, list[subpro
         yield address, [one, other]
 
 
-def test_the_grid_completes_though_a_worker_is_killed_in_the_middle(tmp_path: Path) -> None:
+def test_the_grid_completes_though_a_worker_is_killed_in_the_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     begun = tmp_path / "begun"
     begun.mkdir()
@@ -98,7 +100,8 @@ def test_the_grid_completes_though_a_worker_is_killed_in_the_middle(tmp_path: Pa
     assert not outcome.failed
     assert len(outcome.results) == outcome.fresh == 12
     assert len(list(begun.iterdir())) > 12  # what the dead one had begun was begun again
-    os.environ |= {"SLOW_BEGUN": str(begun), "SLOW_SECONDS": "0"}
+    monkeypatch.setenv("SLOW_BEGUN", str(begun))
+    monkeypatch.setenv("SLOW_SECONDS", "0")
     alone = run(planned, tmp_path / "alone", Local(1))
     assert without_times(alone.results) == without_times(outcome.results)
 

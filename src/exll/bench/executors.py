@@ -52,7 +52,7 @@ class Cluster:
         futures = [self._client.submit(function, job, pure=False) for job in jobs]
         numbers = {future.key: number for number, future in enumerate(futures)}
         try:
-            for future in self._dask.as_completed(futures):
+            for future in self._dask.as_completed(futures, loop=self._client.loop):
                 yield numbers[future.key], future.result()
         finally:
             self._client.cancel(futures)
