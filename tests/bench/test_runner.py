@@ -164,5 +164,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stood(tmp_path: Path, monkeypatc
         (straight / name).write_bytes((tmp_path / name).read_bytes())
     subprocess.run(program, cwd=straight, check=True)
     uninterrupted = ResultsFile(straight / "out" / "results.jsonl").read()
-    by_seed = [sorted(without_times(list(r.values())), key=lambda e: e["seed"]) for r in (results.read(), uninterrupted)]
+    by_seed = [
+        sorted(without_times(list(r.values())), key=lambda e: e["seed"]) for r in (results.read(), uninterrupted)
+    ]
     assert by_seed[0] == by_seed[1]

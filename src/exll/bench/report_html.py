@@ -21,7 +21,8 @@ figure{margin:1rem 0}figure img{background:#fff;padding:6px;border:1px solid var
 h3{margin-top:1.4rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--faint)}dd{margin:0}
 summary h2{display:inline}.mark{display:inline-block;width:1.2em}
-@media (max-width:760px){th,td{padding:.28rem .45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
+@media (max-width:760px){figure div{overflow-x:auto}figure img{max-width:none;width:820px}
+  th,td{padding:.28rem .45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
 """
 EMPTY_MARK = '<span class="mark"></span>'
 PLACES = ("", "first", "second", "third")
@@ -55,7 +56,8 @@ def _section(section: Section) -> Iterator[str]:
 def _picture(picture: Picture) -> str:
     data = base64.b64encode(picture.png).decode()
     words = shown(picture.words, 500)
-    return f'<figure><img alt="{words}" src="data:image/png;base64,{data}"><figcaption>{words}</figcaption></figure>'
+    image = f'<img alt="{words}" src="data:image/png;base64,{data}">'
+    return f"<figure><div>{image}</div><figcaption>{words}</figcaption></figure>"
 
 
 def _table(table: Table, under: str) -> str:

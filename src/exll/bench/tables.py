@@ -64,7 +64,7 @@ def _accuracy_column(summary: Summary, setting: Setting, voices: list[str], back
     places = ranks([None if m is None else m.mean for m in found])
     column = []
     for voice, measured, place in zip(voices, found, places, strict=True):
-        theirs = published_accuracy(setting.dataset, setting.order, voice, backbone or "mean")
+        theirs = published_accuracy(setting.dataset, setting.order, voice, _paper_column(summary, backbone))
         published = "" if theirs is None else f"{theirs:.3f}"
         if measured is None:
             column.append(Value(published=published))
@@ -72,6 +72,13 @@ def _accuracy_column(summary: Summary, setting: Setting, voices: list[str], back
         spread = "" if measured.spread is None or backbone is None else f" ± {measured.spread:.3f}"
         column.append(Value(f"{measured.mean:.3f}{spread}", place, published))
     return column
+
+
+def _paper_column(summary: Summary, backbone: str | None) -> str:
+    """The paper's mean stands beside ours only where ours is over the same backbones."""
+    if backbone is None:
+        return "mean" if set(summary.backbones) == set(BACKBONES) else ""
+    return backbone
 
 
 def overview(summary: Summary) -> Table:
@@ -136,11 +143,14 @@ def netscore_table(summary: Summary) -> Table | None:
     """On the low-shot setting, in the paper's convention and in that of Hayes and Kanan."""
     if not summary.on_axis("Low-Shot") or all(summary.netscore(voice) is None for voice in summary.voices):
         return None
-    backbones = [b for b in summary.backbones if any(summary.netscore(v, b) is not None for v in summary.voices)]
+    backbones: list[str | None] = [
+        b for b in summary.backbones if any(summary.netscore(v, b) is not None for v in summary.voices)
+    ]
     columns = []
-    for backbone in [*backbones, None]:
+    shown = [*backbones, None] if len(backbones) > 1 else backbones
+    for backbone in shown:
         scores = [summary.netscore(voice, backbone) for voice in summary.voices]
-        theirs = [published_netscore(voice, backbone or "mean") for voice in summary.voices]
+        theirs = [published_netscore(voice, _paper_column(summary, backbone)) for voice in summary.voices]
         reprint = any(s.dataset == "openloris" for s in summary.on_axis("Low-Shot"))
         columns.append(
             [
@@ -151,7 +161,7 @@ def netscore_table(summary: Summary) -> Table | None:
     columns.append(_ranked([summary.netscore(voice, None, "hayes") for voice in summary.voices], "{:.1f}", 1))
     return Table(
         "NetScore (Eq. 24) on the low-shot stream",
-        (*(BACKBONES.get(b, b) for b in backbones), "Mean", "Mean (Hayes)"),
+        (*("Mean" if b is None else BACKBONES.get(b, b) for b in shown), "Mean (Hayes)"),
         _by_row(summary.voices, columns),
         "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds "
         "of learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent "

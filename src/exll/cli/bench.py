@@ -192,7 +192,7 @@ def _either_right(outcome: "Outcome") -> list[str]:
 
 def _show_failed(outcome: "Outcome") -> None:
     failed = list(outcome.failed.items())
-    typer.echo(f"{len(failed):,} cells failed; the same command tries them again:", err=True)
+    typer.echo(f"{len(failed):,} cell{'s' if len(failed) > 1 else ''} failed; the same command tries again:", err=True)
     for label, reason in failed[:FAILED_SHOWN]:
         typer.echo(f"  {label}: {reason}", err=True)
     if len(failed) > FAILED_SHOWN:
