@@ -44,7 +44,7 @@ def write_features(path: Path, *, classes: int = 4, videos: int = 3, frames: int
     rng = np.random.default_rng(5)
     centres = rng.normal(size=(classes, 12))
     rows = [(k, v, f, part) for k in range(classes) for v in range(videos) for f in range(frames) for part in (0, 2)]
-    y, video, frame, part = (np.array(column) for column in zip(*rows, strict=True))
+    y, _, frame, part = (np.array(column) for column in zip(*rows, strict=True))
     arrays: dict[str, Any] = {
         "X": (centres[y] + 0.9 * rng.normal(size=(len(y), 12))).astype(np.float32),
         "y": y,
@@ -62,7 +62,7 @@ def plan(folder: Path, learners: list[Any], orders: list[str], **facts: Any) -> 
     """A plan over the features file of that folder."""
     if not (folder / "data.npz").exists():
         write_features(folder / "data.npz")
-    common = {name: facts.pop(name) for name in ("seeds", "test_then_train") if name in facts}
+    common: dict[str, Any] = {name: facts.pop(name) for name in ("seeds", "test_then_train") if name in facts}
     task = {"dataset": "data.npz", "orders": orders, **facts}
     return plan_of({"learners": learners, "tasks": [task], **common}, folder, "test")
 

@@ -39,6 +39,17 @@ def test_a_process_has_one_thread_for_products() -> None:
     assert [threads for _, threads in Local(2).run(threads_of_blas, range(2))] == [{1}, {1}]
 
 
+def fall(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_process_that_is_killed_is_said_in_one_sentence() -> None:
+    with pytest.raises(BenchError, match="a process was killed from outside"):
+        list(Local(2).run(fall, range(8)))
+
+
 @contextmanager
 def program(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     started = subprocess.Popen(

@@ -33,9 +33,9 @@ def test_a_cell_says_what_doing_it_by_hand_says(tmp_path: Path) -> None:
     train, test = (open_stream(f"{tmp_path / 'data.npz'}:{part}") for part in ("train", "test"))
     assert train.vectors is not None
     stream = arrange(train.examples, "class-iid", 3)
-    learner = NCM().partial_fit(train.vectors[[e.row for e in stream]], [e.label for e in stream])
+    learner = NCM().partial_fit(train.vectors[np.array([e.row for e in stream])], [e.label for e in stream])
     truths = np.array([e.label for e in test.examples])
-    right = learner.predict(train.vectors[[e.row for e in test.examples]]) == truths
+    right = learner.predict(train.vectors[np.array([e.row for e in test.examples])]) == truths
     assert result["voices"]["NCM"]["accuracy"] == right.mean()  # type: ignore[index]
     assert 0.5 < right.mean() < 1
     assert (result["examples"], result["questions"], result["classes"]) == (48, 48, 4)

@@ -28,10 +28,17 @@ class Local:
             yield from ((number, function(job)) for number, job in enumerate(jobs))
             return
         from joblib import Parallel, delayed, parallel_config
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        with parallel_config("loky", inner_max_num_threads=1):
-            parallel = Parallel(min(self.processes, len(jobs)), batch_size=1, return_as="generator_unordered")
-            yield from parallel(delayed(_numbered)(function, number, job) for number, job in enumerate(jobs))
+        try:
+            with parallel_config("loky", inner_max_num_threads=1):
+                parallel = Parallel(min(self.processes, len(jobs)), batch_size=1, return_as="generator_unordered")
+                yield from parallel(delayed(_numbered)(function, number, job) for number, job in enumerate(jobs))
+        except TerminatedWorkerError as error:
+            raise BenchError(
+                "a process was killed from outside, perhaps for want of memory; what is finished is kept, so run again "
+                "with fewer processes at a time (--jobs)."
+            ) from error
 
 
 class Cluster:
@@ -54,6 +61,10 @@ class Cluster:
         try:
             for future in self._dask.as_completed(futures, loop=self._client.loop):
                 yield numbers[future.key], future.result()
+        except self._dask.scheduler.KilledWorker as error:
+            raise BenchError(
+                f"one job killed every worker that tried it; what is finished is kept ({error})."
+            ) from error
         finally:
             self._client.cancel(futures)
 
