@@ -1,13 +1,22 @@
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from exll.errors import StreamError
 from exll.streams.dataset import Dataset
+from exll.streams.household import scene
 from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import FACTORS, Recording, render
+from exll.streams.household.shapes import Shape, rectangle
 from exll.streams.household.videos import Household
+
+
+@pytest.fixture(autouse=True)
+def _no_scene_of_another_test() -> Iterator[None]:
+    yield
+    scene._scene.cache_clear()
 
 
 def pixels(home: Household, dataset: Dataset, place: int) -> np.ndarray:
@@ -49,6 +58,39 @@ def test_an_object_covers_a_visible_part_of_the_picture(category: str) -> None:
     one, other = (np.asarray(render(recording(category=category, instance=i), 0, 96), np.float64) for i in (1, 2))
     assert one.shape == (96, 96, 3)
     assert np.abs(one - other).mean() > 3
+
+
+def drawn_as(monkeypatch: pytest.MonkeyPatch, thing: list[Shape], shown: Recording) -> np.ndarray:
+    """A frame of the recording with something else in the place of its object."""
+    monkeypatch.setitem(CATEGORIES, shown.category, lambda rng: thing)
+    scene._scene.cache_clear()
+    return np.asarray(render(shown, 0, 64), np.float64)
+
+
+def visible(monkeypatch: pytest.MonkeyPatch, shown: Recording) -> float:
+    """The share of the picture that a square in the place of the object is seen in: white against black."""
+    square = rectangle(-1, -1, 1, 1)
+    white, black = (drawn_as(monkeypatch, [Shape(square, (v, v, v))], shown) for v in (255.0, 0.0))
+    return float((np.abs(white - black).mean(axis=2) > 60).mean())
+
+
+def test_size_is_how_much_of_the_picture_the_object_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = [visible(monkeypatch, recording(factor="size", level=level)) for level in (1, 2, 3)]
+    assert shares[0] > 1.5 * shares[1] > 2.5 * shares[2] > 0
+
+
+def test_occlusion_covers_a_share_of_the_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = visible(monkeypatch, recording(factor="clutter"))
+    shares = [visible(monkeypatch, recording(factor="occlusion", level=level)) / whole for level in (1, 2, 3)]
+    assert shares == pytest.approx([0.7, 0.5, 0.35], abs=0.15)
+
+
+def test_clutter_is_more_things_beside_the_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    def edges(factor: str, level: int) -> float:
+        frames = [drawn_as(monkeypatch, [], recording(factor=factor, level=level, seed=seed)) for seed in range(6)]
+        return float(np.mean([(np.abs(np.diff(frame, axis=1)).max(axis=2) > 40).mean() for frame in frames]))
+
+    assert edges("clutter", 3) > edges("clutter", 1) > 2 * edges("size", 1)
 
 
 def test_a_higher_level_is_harder_to_see() -> None:
