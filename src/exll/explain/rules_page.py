@@ -23,10 +23,11 @@ a{color:inherit}
 section{border-top:1px solid var(--line);margin-top:1.6rem;padding-top:.2rem;content-visibility:auto;
   contain-intrinsic-size:auto 320px}
 section[hidden]{display:none}h2{margin-top:1rem}
-.rule{display:grid;grid-template-columns:8.5rem minmax(0,1fr) 11rem;gap:12px;align-items:center;
+.rule{display:grid;grid-template-columns:7.5rem minmax(0,1fr) 9rem;gap:12px;align-items:center;
   padding:8px 0}
-.rule p{margin:0}.rule .word{color:var(--ink);font-weight:600}.share{font-size:.875rem;font-variant-numeric:tabular-nums}
-.pictures{margin:0;align-items:center}.pictures img{max-height:112px;width:auto}
+.rule p{margin:0}.rule .word{color:var(--ink);font-weight:600}
+.share{font-size:.875rem;font-variant-numeric:tabular-nums}
+.pictures{margin:0;align-items:center}.pictures img{max-height:104px;width:auto}
 .then{font-size:1.0625rem;color:var(--ink)}
 .bar{display:block;width:100%;height:6px;margin-bottom:4px}.whole{fill:var(--line)}.part{fill:var(--for)}
 @media (max-width:760px){.rule{grid-template-columns:minmax(0,1fr);gap:4px}.pictures img{max-height:84px}}
@@ -59,7 +60,7 @@ SCRIPT = """
 def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
     """The whole file as text, from the rules of the level "prototype"."""
     by_class: dict[Label, list[Rule]] = {}
-    for rule in rules:
+    for rule in sorted(rules, key=_place):  # keeps the largest share first
         by_class.setdefault(rule.label, []).append(rule)
     examples = counted(sum(rule.support for rule in rules), "example")
     heading = shown(title)
@@ -75,6 +76,11 @@ def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
         "</main>",
     ]
     return html_page(f"{heading}: rules", body, READING + STYLE, SCRIPT)
+
+
+def _place(rule: Rule) -> tuple[int, str]:
+    """Numbers by size, words by letters."""
+    return (0, rule.label.casefold()) if isinstance(rule.label, str) else (int(rule.label), "")
 
 
 def _jumps(by_class: dict[Label, list[Rule]]) -> Iterator[str]:
