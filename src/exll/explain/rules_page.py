@@ -101,7 +101,7 @@ def _class(number: int, rules: list[Rule], thumbnails: Thumbnails) -> Iterator[s
     yield from _folded(usual[RULES_OPEN:], thumbnails)
     if not usual:
         yield "<p>No two of its examples look alike to the model: each is a rule of its own.</p>"
-    yield from _unusual(unusual, thumbnails)
+    yield from _unusual(unusual, "OR" if usual else "IF it looks", thumbnails)
     yield f'<p class="then"><strong>THEN</strong> it is {quoted(label)}</p></section>'
 
 
@@ -135,11 +135,11 @@ def _rule(rule: Rule, word: str, thumbnails: Thumbnails) -> str:
     return f'<div class="rule"><p class="word">{word}</p>{pictures}<p class="share">{bar}{share}</p></div>'
 
 
-def _unusual(rules: list[Rule], thumbnails: Thumbnails) -> Iterator[str]:
+def _unusual(rules: list[Rule], word: str, thumbnails: Thumbnails) -> Iterator[str]:
     if not rules:
         return
     names = [name for rule in rules for name in rule.conditions[0].names][:UNUSUAL_PICTURED]
-    yield f"<details><summary>OR like {counted(len(rules), 'unusual example')}</summary>"
+    yield f"<details><summary>{word} like {counted(len(rules), 'unusual example')}</summary>"
     yield f"<p>{'Each is' if len(rules) > 1 else 'It is'} like no other, so it makes a rule of its own.</p>"
     more = len(rules) - len(names)
     if names:
