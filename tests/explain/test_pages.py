@@ -131,6 +131,7 @@ def test_the_page_says_what_the_explanation_says(eye: ImageLearner, folder: Path
     for sentence in (
         f"The model takes this for “ {explanation.label} ”",
         f"Its second choice would be “ {explanation.runner_up} ”",
+        f"which rests on {counted(sum(explanation.pair_counts.values()), 'earlier case')}.",
         explanation.reason,
         f"Distance {explanation.near_hit.distance:.2f}",
         f"Distance {explanation.near_miss.distance:.2f}",
@@ -144,6 +145,25 @@ def test_the_page_says_what_the_explanation_says(eye: ImageLearner, folder: Path
     closest = explanation.hit.examples[0].name.rpartition("/")[2]
     assert content.index('class="cards"') < content.index(f'alt="{closest}"')
     assert "missing" not in content.partition("<body>")[2]
+
+
+def test_earlier_cases_are_named_only_where_the_probability_is_their_share(eye: ImageLearner) -> None:
+    case = eye.case(picture(2, 50), "new.png")
+    otherwise = replace(case, explanation=replace(case.explanation, probability=0.123))
+    never_seen = replace(case, explanation=replace(case.explanation, pair_counts={}))
+    for other in (otherwise, never_seen):
+        assert "earlier case" not in words(explanation_page(other, Thumbnails()))
+
+
+def test_a_near_miss_that_lies_nearer_than_the_hit_is_not_passed_over() -> None:
+    model, said = taught(), set()
+    for x in STREAM.queries:
+        case = case_of(model, x)
+        assert case.explanation.near_miss is not None
+        nearer = case.explanation.near_miss.distance < case.explanation.hit.distance
+        assert ("It lies even nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
+        said.add(nearer)
+    assert said == {True, False}
 
 
 def test_map_and_offset_are_the_score_of_the_explanation(eye: ImageLearner) -> None:

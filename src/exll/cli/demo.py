@@ -127,11 +127,10 @@ def _two_rules(eye: "ImageLearner") -> list[Any]:
 
 def _telling(eye: "ImageLearner", held_out: "list[Picture]", vectors: Any) -> str:
     """A picture that the two voices take for different digits, and both together for the right one."""
-    voices = (eye.classifier.predict(vectors, name) for name in ("local", "global", "fused"))
-    for (name, label, _), said_locally, said_globally, fused in zip(held_out, *voices, strict=True):
-        if said_locally != said_globally and fused == label:
-            return name
-    return held_out[0][0]
+    nearest, as_a_whole, fused = (eye.classifier.predict(vectors, name) for name in ("local", "global", "fused"))
+    right = fused == [label for _, label, _ in held_out]
+    first = int(((nearest != as_a_whole) & right).argmax())  # the very first where there is none
+    return held_out[first][0]
 
 
 def _write(eye: "ImageLearner", learned: "list[Picture]", held_out: "list[Picture]", out: Path) -> int:

@@ -3,6 +3,7 @@
 The page shows the numbers of an ``Explanation`` and computes none of its own.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -89,13 +90,24 @@ def _answer(case: Case) -> Iterator[str]:
     yield f'<div class="answer"><figure>{_large(case)}<figcaption><bdi>{name}</bdi></figcaption></figure><div>'
     yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
     words = next(words for least, words in SURENESS if explanation.probability >= least)
-    yield f"<p>It is <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning.</p>"
+    yield (
+        f"<p>It is <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
+        f"{_grounds(explanation)}.</p>"
+    )
     if explanation.runner_up is None:
         yield "<p>It has learned no other class yet, so there is nothing else that it could have said.</p>"
     else:
         yield f"<p>Its second choice would be {quoted(explanation.runner_up)}.</p>"
     alike = counted(explanation.hit.support, "example")
-    yield f"<p>It looks most like a group of {alike} of {quoted(explanation.label)} that it was taught.</p></div></div>"
+    yield f"<p>Of all {quoted(explanation.label)} it was taught, it looks most like a group of {alike}.</p></div></div>"
+
+
+def _grounds(explanation: Explanation) -> str:
+    """100% of two cases is not much: where the probability is a share of earlier cases, their number is said."""
+    cases = sum(explanation.pair_counts.values())
+    if not cases or not math.isclose(explanation.probability, explanation.pair_counts[explanation.label] / cases):
+        return ""
+    return f", which rests on {counted(cases, 'earlier case')}"
 
 
 def _large(case: Case) -> str:
@@ -110,7 +122,8 @@ def _resembles(explanation: Explanation, thumbnails: Thumbnails) -> Iterator[str
     yield "<h2>What it resembles</h2>"
     yield (
         "<p>The model sorts the examples of a class into groups that look alike, called prototypes. "
-        "These are the groups that lie nearest; the pictures are examples it was taught.</p>"
+        "These are the nearest groups of its class and the nearest of its second choice; the pictures are examples "
+        "it was taught.</p>"
     )
     yield '<div class="cards">'
     yield from _card("Hit", f"The group of {label} that it resembles most.", explanation.hit, thumbnails)
@@ -122,6 +135,8 @@ def _resembles(explanation: Explanation, thumbnails: Thumbnails) -> Iterator[str
         yield _empty_card("Near miss", "No other class was learned, so there is none that it nearly was.")
     else:
         meaning = f"What it nearly was: the nearest group of {quoted(explanation.near_miss.label)}."
+        if explanation.near_miss.distance < explanation.hit.distance:
+            meaning += " It lies even nearer than the hit; why that did not decide is told below."
         yield from _card("Near miss", meaning, explanation.near_miss, thumbnails)
     yield "</div>"
 

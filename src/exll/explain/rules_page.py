@@ -23,11 +23,11 @@ a{color:inherit}
 section{border-top:1px solid var(--line);margin-top:1.6rem;padding-top:.2rem;content-visibility:auto;
   contain-intrinsic-size:auto 320px}
 section[hidden]{display:none}h2{margin-top:1rem}
-.rule{display:grid;grid-template-columns:7.5rem minmax(0,1fr) 9rem;gap:12px;align-items:center;
+.rule{display:grid;grid-template-columns:8rem minmax(0,1fr) 9rem;gap:12px;align-items:center;
   padding:8px 0}
 .rule p{margin:0}.rule .word{color:var(--ink);font-weight:600}
 .share{font-size:.875rem;font-variant-numeric:tabular-nums}
-.pictures{margin:0;align-items:center}.pictures img{max-height:104px;width:auto}
+.pictures{margin:0;align-items:center}.pictures img{max-height:103px;width:auto}
 .then{font-size:1.0625rem;color:var(--ink)}
 .bar{display:block;width:100%;height:6px;margin-bottom:4px}.whole{fill:var(--line)}.part{fill:var(--for)}
 @media (max-width:760px){.rule{grid-template-columns:minmax(0,1fr);gap:4px}.pictures img{max-height:84px}}
@@ -67,7 +67,7 @@ def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
     body = [
         f"<main><h1>The rules of {heading}</h1>",
         f"<p>{counted(len(by_class), 'class')}, {counted(len(rules), 'rule')}, from {examples}. A rule is a group of "
-        "examples that look alike; whatever resembles such a group most is taken for its class. "
+        "examples that look alike; by local inference, whatever resembles such a group most is taken for its class. "
         "The largest groups come first.</p>",
         '<div class="find"><label for="search">Show only classes with</label>'
         '<input id="search" type="search" autocomplete="off"><span id="found" role="status"></span></div>',
