@@ -57,6 +57,13 @@ CONTRAST = """() => {
   return {faults, measured};
 }"""
 
+TOO_WIDE = """() => {
+  const shown = document.documentElement.clientWidth, wide = document.documentElement.scrollWidth;
+  const outside = [...document.body.querySelectorAll('*')].filter(
+    (e) => e.checkVisibility() && e.getBoundingClientRect().right > shown + 1);
+  return outside.map((e) => e.tagName + ' ' + e.className).concat(wide > shown ? ['page'] : []);
+}"""
+
 REACHABLE = """() => [...document.querySelectorAll(
   'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter((e) => e.checkVisibility()).length"""
 
@@ -149,9 +156,8 @@ def check_contrast(page: Page) -> None:
 
 
 def check_width(page: Page) -> None:
-    """Nothing to scroll sideways."""
-    wide, shown = page.evaluate("() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-    assert wide <= shown
+    """Nothing to scroll sideways, and nothing cut off at the side."""
+    assert page.evaluate(TOO_WIDE) == []
 
 
 def check_keyboard(page: Page) -> list[str]:

@@ -89,6 +89,18 @@ def test_every_part_that_can_be_used_is_reached_by_keyboard(open_page: Opener, p
     assert check_keyboard(watched.page)
 
 
+def test_the_circles_of_the_map_are_walked_with_tab_and_arrows(open_page: Opener, pages: Path) -> None:
+    page = open_page(pages / "map.html").page
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    read = [page.locator("#readout").text_content()]
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+        read.append(page.locator("#readout").text_content())
+    assert all("prototype" in str(words) for words in read)
+    assert len(set(read)) > 1
+
+
 def test_the_filter_of_the_rules_leaves_the_classes_asked_for(open_page: Opener, pages: Path) -> None:
     page = open_page(pages / "rules.html").page
     page.keyboard.press("Tab")

@@ -110,7 +110,11 @@ def test_leaving_a_prototype_out_is_told_apart_from_its_contribution() -> None:
     case = case_of(taught(), STREAM.queries[0])
     explanation = case.explanation
     content = explanation_page(case, Thumbnails())
-    assert case.without[0].prototype == explanation.hit.prototype
+    assert explanation.near_miss is not None
+    largest = [part.prototype for part in explanation.contributions[:3]]
+    told = [one.prototype for one in case.without]
+    assert told[0] == explanation.hit.prototype
+    assert set(told) == {explanation.hit.prototype, *largest, explanation.near_miss.prototype}
     values = {part.prototype: part.value for part in (*explanation.contributions, *explanation.against)}
     rows = {row[0]: row for row in _Tables(content).rows}
     for one in case.without:
