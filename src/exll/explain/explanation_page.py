@@ -3,6 +3,7 @@
 The page shows the numbers of an ``Explanation`` and computes none of its own.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ from exll.explain.score_parts import all_parts, score_section
 from exll.explain.thumbnails import Thumbnails, data_uri, picture_html, shrunk, strip
 from exll.explain.where_parts import STYLE as WHERE_STYLE
 from exll.explain.where_parts import where_section
-from exll.explain.wording import counted, file_name
+from exll.explain.wording import counted, file_name, percent
 
 LARGE_SIDE = 480
 LONGEST_REASON = 1000
@@ -36,7 +37,7 @@ STYLE = """
 .card .pictures li{width:calc((100% - 12px)/3)}.card img{width:100%;aspect-ratio:1;object-fit:cover}
 .card .missing{width:100%;padding:6px}
 dl{margin:.6rem 0 0}dt{font-weight:600}dd{margin:0 0 .5rem;font-size:.875rem;color:var(--faint)}
-table{border-collapse:collapse;margin:.6rem 0;max-width:100%}caption{text-align:left;color:var(--faint);padding:4px 0}
+table{border-collapse:collapse;margin:.6rem 0;max-width:100%}
 th,td{text-align:left;font-weight:400;padding:4px 14px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}
 thead th{font-size:.875rem;color:var(--faint)}td{font-variant-numeric:tabular-nums}
 @media (max-width:760px){.answer,.cards{grid-template-columns:minmax(0,1fr)}th,td{padding-right:8px}}
@@ -89,12 +90,24 @@ def _answer(case: Case) -> Iterator[str]:
     yield f'<div class="answer"><figure>{_large(case)}<figcaption><bdi>{name}</bdi></figcaption></figure><div>'
     yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
     words = next(words for least, words in SURENESS if explanation.probability >= least)
-    yield f"<p>It is <strong>{words}: {explanation.probability:.1%}</strong> by its own reckoning.</p>"
+    yield (
+        f"<p>It is <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
+        f"{_grounds(explanation)}.</p>"
+    )
     if explanation.runner_up is None:
         yield "<p>It has learned no other class yet, so there is nothing else that it could have said.</p>"
     else:
         yield f"<p>Its second choice would be {quoted(explanation.runner_up)}.</p>"
-    yield f"<p>{_reason(explanation)}</p></div></div>"
+    alike = counted(explanation.hit.support, "example")
+    yield f"<p>Of all {quoted(explanation.label)} it was taught, it looks most like a group of {alike}.</p></div></div>"
+
+
+def _grounds(explanation: Explanation) -> str:
+    """100% of two cases is not much: where the probability is a share of earlier cases, their number is said."""
+    cases = sum(explanation.pair_counts.values())
+    if not cases or not math.isclose(explanation.probability, explanation.pair_counts[explanation.label] / cases):
+        return ""
+    return f", which rests on {counted(cases, 'earlier case')}"
 
 
 def _large(case: Case) -> str:
@@ -104,16 +117,13 @@ def _large(case: Case) -> str:
     return picture_html(data_uri(picture), f"The image asked about: {file_name(case.name)}", *picture.size)
 
 
-def _reason(explanation: Explanation) -> str:
-    return shown(explanation.reason, LONGEST_REASON)
-
-
 def _resembles(explanation: Explanation, thumbnails: Thumbnails) -> Iterator[str]:
     label = quoted(explanation.label)
     yield "<h2>What it resembles</h2>"
     yield (
         "<p>The model sorts the examples of a class into groups that look alike, called prototypes. "
-        "These are the groups that lie nearest; the pictures are examples it was taught.</p>"
+        "These are the nearest groups of its class and the nearest of its second choice; the pictures are examples "
+        "it was taught.</p>"
     )
     yield '<div class="cards">'
     yield from _card("Hit", f"The group of {label} that it resembles most.", explanation.hit, thumbnails)
@@ -125,6 +135,8 @@ def _resembles(explanation: Explanation, thumbnails: Thumbnails) -> Iterator[str
         yield _empty_card("Near miss", "No other class was learned, so there is none that it nearly was.")
     else:
         meaning = f"What it nearly was: the nearest group of {quoted(explanation.near_miss.label)}."
+        if explanation.near_miss.distance < explanation.hit.distance:
+            meaning += " It lies even nearer than the hit; why that did not decide is told below."
         yield from _card("Near miss", meaning, explanation.near_miss, thumbnails)
     yield "</div>"
 
@@ -142,11 +154,12 @@ def _card(title: str, meaning: str, evidence: Evidence, thumbnails: Thumbnails) 
     else:
         yield '<p><span class="missing">no image kept: this model remembers no examples</span></p>'
     yield f"<dl><dt>{counted(evidence.support, 'example')}</dt><dd>So many made this group (its support).</dd>"
-    yield f"<dt>{evidence.share:.1%} of its class</dt><dd>The part of all examples of {quoted(evidence.label)}.</dd>"
+    yield f"<dt>{percent(evidence.share)} of its class</dt>"
+    yield f"<dd>The part of all examples of {quoted(evidence.label)}.</dd>"
     yield f"<dt>Distance {evidence.distance:.2f}</dt>"
     yield "<dd>To the middle of the group; the smaller, the more alike.</dd>"
     yield (
-        f"<dt>Membership {evidence.membership:.1%}</dt>"
+        f"<dt>Membership {percent(evidence.membership)}</dt>"
         "<dd>Its part when the resemblance is shared out among all groups of all classes.</dd></dl></section>"
     )
 
@@ -169,17 +182,17 @@ def _voices(explanation: Explanation) -> Iterator[str]:
         ("Together", quoted(explanation.label)),
     )
     yield table(("Voice", "says"), rows)
-    yield f"<p>{_reason(explanation)}</p>"
+    yield f"<p>{shown(explanation.reason, LONGEST_REASON)}</p>"
     counts = list(explanation.pair_counts.items())
     if counts:
         total = sum(explanation.pair_counts.values())
-        lines = [(quoted(label), f"{count:,}", f"{count / total:.1%}") for label, count in counts[:COUNTS_SHOWN]]
-        yield table(("The truth was", "times", "share"), lines, "What was true when the two voices spoke like this")
+        lines = [(quoted(label), f"{count:,}", f"{percent(count / total)}") for label, count in counts[:COUNTS_SHOWN]]
+        yield table(("The truth was", "times", "share"), lines)
         if len(counts) > COUNTS_SHOWN:
             yield f"<p>and {len(counts) - COUNTS_SHOWN:,} other classes, less often.</p>"
     yield (
         f"<p>When global inference shares out its belief among all classes, {quoted(explanation.label)} gets "
-        f"{explanation.megacloud_membership:.1%}.</p>"
+        f"{percent(explanation.megacloud_membership)}.</p>"
     )
 
 

@@ -77,16 +77,11 @@ def quoted(label: Any, most: int = LONGEST_SHOWN) -> str:
     return f"“<bdi>{shown(label, most)}</bdi>”"
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> str:
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table of HTML cells; the first of a row names it."""
     titles = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    return "\n".join(
-        [
-            f"<table>{f'<caption>{caption}</caption>' if caption else ''}<thead><tr>{titles}</tr></thead><tbody>",
-            *(_row(*row) for row in rows),
-            "</tbody></table>",
-        ]
-    )
+    lines = (_row(*row) for row in rows)
+    return "\n".join([f"<table><thead><tr>{titles}</tr></thead><tbody>", *lines, "</tbody></table>"])
 
 
 def _row(name: str, *cells: str) -> str:

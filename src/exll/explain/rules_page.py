@@ -23,10 +23,11 @@ a{color:inherit}
 section{border-top:1px solid var(--line);margin-top:1.6rem;padding-top:.2rem;content-visibility:auto;
   contain-intrinsic-size:auto 320px}
 section[hidden]{display:none}h2{margin-top:1rem}
-.rule{display:grid;grid-template-columns:8.5rem minmax(0,1fr) 11rem;gap:12px;align-items:center;
+.rule{display:grid;grid-template-columns:8rem minmax(0,1fr) 9rem;gap:12px;align-items:center;
   padding:8px 0}
-.rule p{margin:0}.rule .word{color:var(--ink);font-weight:600}.share{font-size:.875rem;font-variant-numeric:tabular-nums}
-.pictures{margin:0;align-items:center}.pictures img{max-height:112px;width:auto}
+.rule p{margin:0}.rule .word{color:var(--ink);font-weight:600}
+.share{font-size:.875rem;font-variant-numeric:tabular-nums}
+.pictures{margin:0;align-items:center}.pictures img{max-height:103px;width:auto}
 .then{font-size:1.0625rem;color:var(--ink)}
 .bar{display:block;width:100%;height:6px;margin-bottom:4px}.whole{fill:var(--line)}.part{fill:var(--for)}
 @media (max-width:760px){.rule{grid-template-columns:minmax(0,1fr);gap:4px}.pictures img{max-height:84px}}
@@ -59,14 +60,14 @@ SCRIPT = """
 def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
     """The whole file as text, from the rules of the level "prototype"."""
     by_class: dict[Label, list[Rule]] = {}
-    for rule in rules:
+    for rule in sorted(rules, key=_place):  # keeps the largest share first
         by_class.setdefault(rule.label, []).append(rule)
     examples = counted(sum(rule.support for rule in rules), "example")
     heading = shown(title)
     body = [
         f"<main><h1>The rules of {heading}</h1>",
         f"<p>{counted(len(by_class), 'class')}, {counted(len(rules), 'rule')}, from {examples}. A rule is a group of "
-        "examples that look alike; whatever resembles such a group most is taken for its class. "
+        "examples that look alike; by local inference, whatever resembles such a group most is taken for its class. "
         "The largest groups come first.</p>",
         '<div class="find"><label for="search">Show only classes with</label>'
         '<input id="search" type="search" autocomplete="off"><span id="found" role="status"></span></div>',
@@ -75,6 +76,11 @@ def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
         "</main>",
     ]
     return html_page(f"{heading}: rules", body, READING + STYLE, SCRIPT)
+
+
+def _place(rule: Rule) -> tuple[int, str]:
+    """Numbers by size, words by letters."""
+    return (0, rule.label.casefold()) if isinstance(rule.label, str) else (int(rule.label), "")
 
 
 def _jumps(by_class: dict[Label, list[Rule]]) -> Iterator[str]:
@@ -95,7 +101,7 @@ def _class(number: int, rules: list[Rule], thumbnails: Thumbnails) -> Iterator[s
     yield from _folded(usual[RULES_OPEN:], thumbnails)
     if not usual:
         yield "<p>No two of its examples look alike to the model: each is a rule of its own.</p>"
-    yield from _unusual(unusual, thumbnails)
+    yield from _unusual(unusual, "OR" if usual else "IF it looks", thumbnails)
     yield f'<p class="then"><strong>THEN</strong> it is {quoted(label)}</p></section>'
 
 
@@ -129,11 +135,11 @@ def _rule(rule: Rule, word: str, thumbnails: Thumbnails) -> str:
     return f'<div class="rule"><p class="word">{word}</p>{pictures}<p class="share">{bar}{share}</p></div>'
 
 
-def _unusual(rules: list[Rule], thumbnails: Thumbnails) -> Iterator[str]:
+def _unusual(rules: list[Rule], word: str, thumbnails: Thumbnails) -> Iterator[str]:
     if not rules:
         return
     names = [name for rule in rules for name in rule.conditions[0].names][:UNUSUAL_PICTURED]
-    yield f"<details><summary>OR like {counted(len(rules), 'unusual example')}</summary>"
+    yield f"<details><summary>{word} like {counted(len(rules), 'unusual example')}</summary>"
     yield f"<p>{'Each is' if len(rules) > 1 else 'It is'} like no other, so it makes a rule of its own.</p>"
     more = len(rules) - len(names)
     if names:

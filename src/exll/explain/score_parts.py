@@ -13,7 +13,8 @@ WIDE = 1000  # units of a bar's drawing
 
 STYLE = """
 .charts{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:24px}
-.chart table{width:100%}.chart td:nth-child(2){width:45%;padding-right:14px}.chart td:last-child{text-align:right}
+.chart table{width:100%}.chart td:nth-child(2){width:45%;padding-right:14px}
+.chart td:last-child{text-align:right;white-space:nowrap}.chart small,.without small{display:block;color:var(--faint)}
 .bar{display:block;width:100%;height:1.2em}.up{fill:var(--for)}.down{fill:var(--against)}.zero{fill:var(--faint)}
 .chart tr:last-child th,.chart tr:last-child td{font-weight:600;border-bottom:0}
 @media (max-width:760px){.charts{grid-template-columns:minmax(0,1fr)}}
@@ -80,7 +81,7 @@ def _range(lists: Sequence[Sequence[Contribution]]) -> tuple[float, float]:
 def _chart(parts: Sequence[Contribution], low: float, high: float) -> Iterator[str]:
     rows, reached = [], 0.0
     for name, examples, value in _steps(parts):
-        rows.append((f"{name} ({examples})", _bar(reached, reached + value, low, high), f"{value:+.3f}"))
+        rows.append((f"{name} <small>{examples}</small>", _bar(reached, reached + value, low, high), f"{value:+.3f}"))
         reached += value
     rows.append(("Sum: the score", _bar(0.0, reached, low, high), f"{_score(parts):.3f}"))
     yield f'<div class="chart"><h3>{quoted(parts[0].label)}</h3>{table(("Group", "", "adds"), rows)}</div>'
@@ -98,7 +99,7 @@ def _bar(start: float, end: float, low: float, high: float) -> str:
 
 
 def _comparison(explanation: Explanation) -> str:
-    ahead = explanation.global_score - _score(explanation.against)
+    ahead = _score(explanation.contributions) - _score(explanation.against)
     label, other = quoted(explanation.label), quoted(explanation.runner_up)
     if ahead >= 0:
         return f"By this score {label} is ahead of {other} by <strong>{ahead:.3f}</strong>."
@@ -121,18 +122,23 @@ def _without(explanation: Explanation, without: Sequence[Without]) -> Iterator[s
         (
             f"Prototype {one.prototype} of {quoted(one.label)}",
             f"{values[one.prototype]:+.3f}",
-            f"{one.score_before:.3f}",
-            *_after(one),
+            _change(one),
+            _answer(one),
         )
         for one in without
     ]
-    yield table(("Without", "it adds", "score now", "score then", "change", "global inference then says"), rows)
+    head = ("Without", "it adds above", "the score would change by", "global inference would say")
+    yield f'<div class="without">{table(head, rows)}</div>'
 
 
-def _after(one: Without) -> tuple[str, str, str]:
-    then = "nothing" if one.global_label_after is None else quoted(one.global_label_after)
-    if one.global_label_after == one.global_label_before:
-        then = f"still {then}"
-    if one.score_after is None or one.change is None:
-        return "none", "the class would be gone", then
-    return f"{one.score_after:.3f}", f"{one.change:+.3f}", then
+def _change(one: Without) -> str:
+    if one.score_after is None:
+        return "it is all of its class, which would be gone"
+    return f"{one.change:+.3f} <small>from {one.score_before:.3f} to {one.score_after:.3f}</small>"
+
+
+def _answer(one: Without) -> str:
+    if one.global_label_after is None:
+        return "nothing"
+    still = "still " if one.global_label_after == one.global_label_before else ""
+    return f"{still}{quoted(one.global_label_after)}"

@@ -85,7 +85,7 @@ def data_uri(picture: Image.Image) -> str:
 
 
 def picture_html(uri: str, alt: str, width: int, height: int) -> str:
-    return f'<img src="{uri}" alt="{shown(alt)}" width="{width}" height="{height}" loading="lazy">'
+    return f'<img src="{uri}" alt="{shown(alt)}" width="{width}" height="{height}">'
 
 
 def strip(pictures: Iterable[Thumbnail], more: str = "") -> str:

@@ -26,6 +26,17 @@ def file_name(ref: str) -> str:
     return readable(ref.replace("\\", "/").rstrip("/").rpartition("/")[2], LONGEST_FILE_NAME)
 
 
+def percent(share: float) -> str:
+    """A share with one digit, and never 0% or 100% for what is not quite.
+
+    >>> percent(0.837), percent(0.00002), percent(0.99999), percent(1.0)
+    ('83.7%', 'less than 0.1%', 'more than 99.9%', '100.0%')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
+
+
 def counted(count: int, noun: str) -> str:
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{count:,} {noun if count == 1 else plural}"
