@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 FAILED_SHOWN = 5
 
-app = typer.Typer(
-    help="Compare learners by the paper's protocols, and report beside its own numbers.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(rich_markup_mode=None)
 
 OutOption = Annotated[
     Path, typer.Option("--out", "-o", help="The folder for results and report; a run goes on there.", file_okay=False)
