@@ -1,4 +1,4 @@
-"""The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what it calls unknown.
+"""The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what is unknown.
 
 ``accuracy.py [accuracy|calibration|unknown|prototypes] [--features FILE.npz] [--seeds N]`` prints tables in Markdown
 (docs/results.md). Without a file the development tasks are measured; a file needs X, y and split (train, test).
@@ -39,7 +39,7 @@ TASKS = (
     "miniplaces-longtail",
     "eth80-new-instances",
     "fruits-new-videos",
-    "fruits-official",
+    "fruits-all-videos",
 )
 NINE = TASKS[:9]  # the tenth shares videos between train and test, and everything is right on it
 UNKNOWN_TASKS = ("grocery81", "scene15", "miniplaces", "eth80-new-instances")
@@ -230,9 +230,8 @@ def print_accuracy(found: dict[str, list[Any]]) -> None:
 
 
 def print_calibration(found: dict[str, list[Any]]) -> None:
-    print(
-        "| | held out, error | false alarms | test, error | uncalibrated | test, called unknown |\n|---|---|---|---|---|---|"
-    )
+    columns = ("held out, error", "false alarms", "test, error", "uncalibrated", "test, called unknown")
+    print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for row, runs in found.items():
         errors = {
             what: expected_calibration_error(

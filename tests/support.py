@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exll.learner.exll import ExLL, Parameters
+from exll.learner.glocal import GlocalLearner
 from exll.learner.preset import PRESETS, new_learner
+from exll.learner.statistics import Scatter
 from exll.stream_classifier import StreamClassifier
-from exll.types import RecordsKind
+from exll.types import Matrix, RecordsKind
+from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
 
@@ -105,6 +108,14 @@ def assignments(learner: ExLL) -> list[tuple[int, int]]:
     return [found[position] for position in range(learner.sample_count)]
 
 
+def scatter_matrix(scatter: Scatter) -> Matrix:
+    """The whole symmetric sum, whichever form it is kept in."""
+    if scatter.matrix is None:
+        return np.asarray(scatter.rows.filled.T @ scatter.rows.filled)
+    lower = np.tril(scatter.matrix)
+    return lower + np.tril(lower, -1).T + scatter.pending.T @ scatter.pending
+
+
 def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
     """Equal to the last bit, and equal in all that follows."""
     assert one.get_params() == other.get_params()
@@ -115,3 +126,13 @@ def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
     assert states[0].keys() == states[1].keys()
     for name in states[0]:
         np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)
+
+
+def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, OracleGlocal]:
+    """A glocal learner and the slow one over the same samples, which are rounded so that witnesses hold all of them."""
+    X = stream.unit.astype(np.float32).astype(np.float64)
+    learner = untaught(X.shape[1], "glocal")
+    assert isinstance(learner, GlocalLearner)
+    learner.learn(X, stream.y)
+    clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
+    return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)

@@ -10,8 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from exll import ExLLClassifier, load
+from support import PRESET_NAMES
 
 WIDTH = 12
+both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 
 def new_class_every_few_rows(rows: int) -> tuple[NDArray[np.float64], list[str]]:
@@ -46,10 +48,11 @@ def asked_by_threads(ask: Callable[[], None], teach: Callable[[], None], threads
         raise problems[0]
 
 
+@both_presets
 @pytest.mark.parametrize("batch", [1, 7, 400])
-def test_answers_are_of_one_moment_while_classes_appear(batch: int) -> None:
+def test_answers_are_of_one_moment_while_classes_appear(preset: str, batch: int) -> None:
     X, labels = new_class_every_few_rows(1600)
-    model = ExLLClassifier("paper").partial_fit(X[:21], labels[:21])
+    model = ExLLClassifier(preset).partial_fit(X[:21], labels[:21])
 
     def ask() -> None:
         probabilities = model.predict_proba(X[:20], "local")
@@ -66,9 +69,10 @@ def test_answers_are_of_one_moment_while_classes_appear(batch: int) -> None:
     asked_by_threads(ask, teach)
 
 
-def test_a_model_saved_or_pickled_while_it_learns_is_whole(tmp_path: Path) -> None:
+@both_presets
+def test_a_model_saved_or_pickled_while_it_learns_is_whole(preset: str, tmp_path: Path) -> None:
     X, labels = new_class_every_few_rows(3000)
-    model = ExLLClassifier("paper").partial_fit(X[:1], labels[:1])
+    model = ExLLClassifier(preset).partial_fit(X[:1], labels[:1])
 
     def ask() -> None:
         path = tmp_path / f"{threading.get_ident()}.exll"
@@ -84,9 +88,10 @@ def test_a_model_saved_or_pickled_while_it_learns_is_whole(tmp_path: Path) -> No
     asked_by_threads(ask, teach, threads=2)
 
 
-def test_fit_shows_nothing_before_something_is_learned() -> None:
-    X, labels = new_class_every_few_rows(400)
-    model = ExLLClassifier("paper").fit(X, labels)
+@both_presets
+def test_fit_shows_nothing_before_something_is_learned(preset: str) -> None:
+    X, labels = new_class_every_few_rows(100)
+    model = ExLLClassifier(preset).fit(X, labels)
 
     def ask() -> None:
         assert set(model.predict(X[:20], "local").tolist()) == {"1000"}
@@ -98,9 +103,10 @@ def test_fit_shows_nothing_before_something_is_learned() -> None:
     asked_by_threads(ask, teach)
 
 
-def test_renaming_and_merging_are_seen_whole() -> None:
+@both_presets
+def test_renaming_and_merging_are_seen_whole(preset: str) -> None:
     X, labels = new_class_every_few_rows(400)
-    model = ExLLClassifier("paper").fit(X, labels)
+    model = ExLLClassifier(preset).fit(X, labels)
 
     def ask() -> None:
         assert set(model.predict(X[380:], "local").tolist()) == {"0981"}

@@ -28,6 +28,10 @@ class StreamError(ExLLError, ValueError):
     """Data that cannot be made into a stream of examples."""
 
 
+class BenchError(ExLLError, ValueError):
+    """A benchmark that cannot be run as it is written, or results that cannot be read."""
+
+
 class BackboneError(ExLLError, ValueError):
     """A backbone that cannot be found, read or used, or not the one the model was taught with."""
 

@@ -9,10 +9,12 @@ import pytest
 
 from exll import ExLLClassifier
 from exll.errors import LearningInterruptedError
-from exll.learner.fusion import PairwiseFusion
 from exll.learner.interrupts import interrupt_deferred
+from exll.learner.megacloud import MegaClouds
 from exll.learner.records import AllRecords
-from support import random_stream
+from support import PRESET_NAMES, random_stream
+
+both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 
 def test_ctrl_c_waits_until_nothing_is_half_done() -> None:
@@ -42,17 +44,20 @@ def test_other_threads_are_left_alone() -> None:
     assert seen == [signal.default_int_handler]
 
 
-def test_an_interrupted_call_leaves_a_model_of_the_samples_it_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+@both_presets
+def test_an_interrupted_call_leaves_a_model_of_the_samples_it_learned(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stream = random_stream(1, samples=390, width=10, classes=8)
     stream = replace(stream, y=[i // 50 for i in range(390)])  # most classes come after the interrupt
-    classifier = ExLLClassifier("paper", records="vectors")
+    classifier = ExLLClassifier(preset, records="vectors")
     classifier.partial_fit(stream.X[:1], stream.y[:1])
     press_ctrl_c_at(100, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         classifier.partial_fit(stream.X[1:], stream.y[1:])
     learned = classifier.learner_.sample_count
     assert 100 <= learned < 390
-    twin = ExLLClassifier("paper", records="vectors").partial_fit(stream.X[:learned], stream.y[:learned])
+    twin = ExLLClassifier(preset, records="vectors").partial_fit(stream.X[:learned], stream.y[:learned])
     assert classifier.classes_.tolist() == twin.classes_.tolist()
     one, other = classifier.learner_.state(), twin.learner_.state()
     assert one.keys() == other.keys()
@@ -74,11 +79,12 @@ def press_ctrl_c_at(sample: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AllRecords, "add", interrupted_add)
 
 
+@both_presets
 def test_a_model_that_broke_inside_a_sample_says_so_and_is_not_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = random_stream(1, samples=60, width=10, classes=3)
-    classifier = ExLLClassifier("paper").partial_fit(stream.X, stream.y)
+    classifier = ExLLClassifier(preset).partial_fit(stream.X, stream.y)
 
     def out_of_memory(*_: object) -> None:
         raise MemoryError
@@ -98,15 +104,16 @@ def test_a_model_that_broke_inside_a_sample_says_so_and_is_not_saved(
             ask()
 
 
-def test_ctrl_c_during_a_merge_leaves_labels_and_classes_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    merge = PairwiseFusion.merge
+@both_presets
+def test_ctrl_c_during_a_merge_leaves_labels_and_classes_together(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    merge = MegaClouds.merge
 
     def interrupted(*args: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         merge(*args)
 
-    monkeypatch.setattr(PairwiseFusion, "merge", interrupted)
-    classifier = ExLLClassifier("paper").fit(np.eye(4), ["a", "b", "c", "d"])
+    monkeypatch.setattr(MegaClouds, "merge", interrupted)
+    classifier = ExLLClassifier(preset).fit(np.eye(4), ["a", "b", "c", "d"])
     with pytest.raises(KeyboardInterrupt):
         classifier.rename_class("b", "a", merge=True)
     assert classifier.predict(np.eye(4), "local").tolist() == ["a", "a", "c", "d"]

@@ -19,20 +19,20 @@ from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
 from exll.learner.model_file import read_model, write_model
 from exll.types import RecordsKind, Tensors
-from support import assert_equal_models, random_stream
+from support import PRESET_NAMES, assert_equal_models, random_stream
 
 STREAM = random_stream(21, width=6, classes=3, samples=40)
 
 
-def small_model(records: RecordsKind = 2) -> ExLLClassifier:
+def small_model(preset: str = "paper", records: RecordsKind = 2) -> ExLLClassifier:
     labels = [("mug", "pân", "鍋")[k] for k in STREAM.y]
     refs = [f"{label}_{i}.jpg" for i, label in enumerate(labels)]
-    return ExLLClassifier("paper", records=records).partial_fit(STREAM.X, labels, refs=refs)
+    return ExLLClassifier(preset, records=records).partial_fit(STREAM.X, labels, refs=refs)
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> tuple[ExLLClassifier, Path]:
-    model, path = small_model(), tmp_path / "model.exll"
+@pytest.fixture(params=PRESET_NAMES)
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[ExLLClassifier, Path]:
+    model, path = small_model(request.param), tmp_path / "model.exll"
     model.save(path)
     return model, path
 
@@ -135,16 +135,15 @@ def with_nan(array: NDArray[Any]) -> NDArray[Any]:
     return spoilt
 
 
-FORGED: dict[str, Callable[[dict[str, Any], Tensors], object]] = {
+Forgery = Callable[[dict[str, Any], Tensors], object]
+FORGED: dict[str, Forgery] = {
     "supports": lambda f, t: t.update({"prototypes.counts": t["prototypes.counts"] + 1}),
     "edges": lambda f, t: t.update({"megaclouds.edges": np.array([[0, 999, 1]])}),
     "labels cut": lambda f, t: t.update({"labels.offsets": t["labels.offsets"][:-1]}),
     "another kind of label": lambda f, t: f.update(labels="boolean") or t.update(labels=np.arange(3)),
     "an unknown kind of label": lambda f, t: f.update(labels="nonsense") or t.update(labels=np.arange(3)),
     "labels that are floats": lambda f, t: f.update(labels="integer") or t.update(labels=np.arange(3) + 0.5),
-    "a part missing": lambda f, t: t.pop("fusion.counts"),
-    "a fusion count twice": lambda f, t: t.update({"fusion.counts": np.repeat(t["fusion.counts"], 2, axis=0)}),
-    "a fusion count too many": lambda f, t: t.update({"fusion.counts": t["fusion.counts"] + [0, 0, 0, 1]}),
+    "a part missing": lambda f, t: t.pop("history.seen"),
     "another width": lambda f, t: f.update(width=7),
     "an absurd width": lambda f, t: f.update(width=10**13),
     "an unknown preset": lambda f, t: f.update(preset="unheard of"),
@@ -160,16 +159,59 @@ FORGED: dict[str, Callable[[dict[str, Any], Tensors], object]] = {
     "too many rows waiting": lambda f, t: t.update({"statistics.pending": np.ones((64, 6))}),
     "a row missing": lambda f, t: t.update({"statistics.pending": t["statistics.pending"][:-1]}),
     "names of other features": lambda f, t: f.update(feature_names=["x"]),
+    "an id of two prototypes": lambda f, t: t.update({"prototypes.ids": t["prototypes.ids"] * 0}),
+    "an id that is yet to come": lambda f, t: t.update({"prototypes.next_id": np.array(1)}),
+    "less than nothing scattered": lambda f, t: t.update({"statistics.trace": np.array(-1.0)}),
+    "the state of another preset": lambda f, t: f.update(preset="glocal" if f["preset"] == "paper" else "paper"),
+    "an absurd number of prototypes": lambda f, t: f.update(max_prototypes=-1),
+}
+FORGED_PAPER: dict[str, Forgery] = {
+    "no fusion": lambda f, t: t.pop("fusion.counts"),
+    "a fusion count twice": lambda f, t: t.update({"fusion.counts": np.repeat(t["fusion.counts"], 2, axis=0)}),
+    "a fusion count too many": lambda f, t: t.update({"fusion.counts": t["fusion.counts"] + [0, 0, 0, 1]}),
+    "a limit that the paper does not know": lambda f, t: f.update(max_prototypes=3),
+}
+FORGED_GLOCAL: dict[str, Forgery] = {
+    "no judgement": lambda f, t: t.pop("judgement.ridge"),
+    "a ridge that is none of ours": lambda f, t: t.update({"judgement.ridge": np.array(0.3)}),
+    "no spread": lambda f, t: t.update({"judgement.spread": np.array(0.0)}),
+    "a spread below nothing": lambda f, t: t.update({"judgement.spread": np.array(-1.0)}),
+    "a weight that is no number": lambda f, t: t.update({"judgement.class_weight": np.array(np.nan)}),
+    "a weight that is two": lambda f, t: t.update({"judgement.class_weight": np.ones(2)}),
+    "a weight below nothing": lambda f, t: t.update({"judgement.class_weight": np.array(-1.0)}),
+    "more usual classes than classes": lambda f, t: t.update({"judgement.usual_of_class": np.ones(4)}),
+    "novelties in a table": lambda f, t: t.update({"judgement.novelties": np.ones((2, 2))}),
+    "sureness beyond all numbers": lambda f, t: t.update({"judgement.level": np.array(1e6)}),
+    "a slope beyond all numbers": lambda f, t: t.update({"judgement.slope": np.array(1e6)}),
+    "a witness missing": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:-1]}),
+    "all witnesses missing": lambda f, t: t.update({n: t[n][:0] for n in t if n.startswith("witnesses.")}),
+    "witnesses of another width": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:, :-1]}),
+    "a witness that is no number": lambda f, t: t.update({"witnesses.vectors": with_nan(t["witnesses.vectors"])}),
+    "a witness of no class": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] + 1}),
+    "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
+    "a witness of no prototype": lambda f, t: t.update({"witnesses.prototypes": t["witnesses.prototypes"] + 999}),
+    "a witness of another class's prototype": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] * 0}),
+    "a review that is overdue": lambda f, t: t.update({"glocal.next_review": np.array(40)}),
+    "an origin of another width": lambda f, t: t.update({"glocal.seen_from": np.zeros(7)}),
+    "no origin": lambda f, t: t.pop("glocal.seen_from"),
 }
 
 
-@pytest.mark.parametrize("fault", FORGED)
-def test_a_well_formed_file_with_an_impossible_model_is_refused(saved: tuple[ExLLClassifier, Path], fault: str) -> None:
+FAULTS = [
+    *((preset, fault) for preset in PRESET_NAMES for fault in FORGED),
+    *(("paper", fault) for fault in FORGED_PAPER),
+    *(("glocal", fault) for fault in FORGED_GLOCAL),
+]
+
+
+@pytest.mark.parametrize(("preset", "fault"), FAULTS, ids=lambda value: str(value))
+def test_a_well_formed_file_with_an_impossible_model_is_refused(preset: str, fault: str, tmp_path: Path) -> None:
     # Such a file has a right checksum: somebody else's program wrote it.
-    _, path = saved
+    path = tmp_path / "model.exll"
+    small_model(preset).save(path)
     file = read_model(path)
     facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
-    FORGED[fault](facts, tensors)
+    {**FORGED, **FORGED_PAPER, **FORGED_GLOCAL}[fault](facts, tensors)
     write_model(path, facts, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
@@ -250,7 +292,7 @@ import sys
 import numpy as np
 from exll import ExLLClassifier
 rng = np.random.default_rng(0)
-model = ExLLClassifier("paper", records="vectors")
+model = ExLLClassifier(sys.argv[2], records="vectors")
 model.partial_fit(rng.normal(size=(400, 300)), rng.integers(0, 5, 400))
 while True:
     model.partial_fit(rng.normal(size=(1, 300)), [0])
@@ -259,12 +301,13 @@ while True:
 """
 
 
-def test_killing_the_process_during_save_leaves_a_whole_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"
     rng = np.random.default_rng(5)
-    for _ in range(6):
+    for _ in range(4):
         process = subprocess.Popen(
-            [sys.executable, "-c", SAVE_FOREVER, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-c", SAVE_FOREVER, str(path), preset], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert process.stdout is not None
         process.stdout.readline()  # one save is done
@@ -276,10 +319,10 @@ def test_killing_the_process_during_save_leaves_a_whole_file(tmp_path: Path) -> 
 
 
 def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> None:
-    _, path = saved
+    model, path = saved
     size = int.from_bytes(path.read_bytes()[:8], "little")
     header = json.loads(path.read_bytes()[8 : 8 + size])
     facts = json.loads(header["__metadata__"]["exll"])
     assert facts["kind"] == "classifier"
-    assert facts["preset"] == "paper"
+    assert facts["preset"] == model.preset
     assert facts["width"] == 6

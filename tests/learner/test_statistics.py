@@ -9,18 +9,9 @@ from exll.learner.statistics import (
     total_residual,
     unpack_triangle,
 )
-from exll.types import Matrix
-from support import random_stream
+from support import random_stream, scatter_matrix
 
 NO_CLASS = (np.zeros(1), 0)  # the total residual does not ask for it
-
-
-def scatter_matrix(scatter: Scatter) -> Matrix:
-    """The whole symmetric sum, whichever form it is kept in."""
-    if scatter.matrix is None:
-        return np.asarray(scatter.rows.filled.T @ scatter.rows.filled)
-    lower = np.tril(scatter.matrix)
-    return lower + np.tril(lower, -1).T + scatter.pending.T @ scatter.pending
 
 
 @pytest.mark.parametrize("samples", [1, 2, 5, 6, 7, 40, 300])

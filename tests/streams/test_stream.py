@@ -71,7 +71,13 @@ def test_plain_folders_can_be_ordered_by_instance(plant: Plant) -> None:
 
 def test_every_kind_has_a_default_order() -> None:
     defaults = {kind: default_order(kind) for kind in get_args(StreamKind)}
-    assert defaults == {"folder": "iid", "table": "as-is", "video": "as-is", "features": "as-is"}
+    assert defaults == {
+        "folder": "iid",
+        "table": "as-is",
+        "video": "as-is",
+        "features": "as-is",
+        "rendered": "instance",
+    }
     assert set(defaults.values()) <= set(ORDERS)
 
 

@@ -84,9 +84,14 @@ def _count(classifier: Any, vectors: Any, truths: Any, inference: str) -> dict[s
         "right": int(chosen.sum()),
         "examples": len(truths),
         "either_right": float((right["global"] | right["local"]).mean()),
+        "unknown": None if classifier.preset == "paper" else _unknown(classifier, vectors),
         "per_class": {k: float(chosen[truths == k].mean()) for k in classes},
         "never_taught": [k for k in classes if k not in known],
     }
+
+
+def _unknown(classifier: Any, vectors: Any) -> int:
+    return int((classifier.novelty(vectors) > classifier.novelty_threshold()).sum())
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -94,6 +99,8 @@ def _print(facts: dict[str, Any]) -> None:
         f"{facts['accuracy']:.1%} right ({facts['right']:,} of {facts['examples']:,}, {facts['inference']} inference)"
     )
     typer.echo(f"{facts['either_right']:.1%} either right (local or global)")
+    if facts["unknown"] is not None:
+        typer.echo(f"{facts['unknown']:,} it would call unknown")
     if facts["never_taught"]:
         typer.echo(f"never taught, so always wrong: {', '.join(facts['never_taught'])}")
     hardest = sorted(facts["per_class"].items(), key=lambda item: item[1])[:CLASSES_SHOWN]

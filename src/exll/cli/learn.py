@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 def learn(
     data: DataArgument,
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
-    preset: Annotated[str | None, typer.Option(help="Which learner to make [default: glocal].")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help='"glocal", our best, or "paper", ExLL to the letter [default: glocal].')
+    ] = None,
+    max_prototypes: Annotated[
+        int | None, typer.Option(min=1, help="Prototypes a class may have at most [default: grows slowly].")
+    ] = None,
     order: Annotated[
         str | None,
         typer.Option(
@@ -59,7 +64,7 @@ def learn(
     whole = open_stream(data, label=label, every=every)
     order = order or default_order(whole.kind)
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset, records, backbone, threads)
+    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         _report(learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
@@ -122,7 +127,13 @@ def _announce(whole: "Stream", stream: "Stream", lesson: "Lesson") -> None:
 
 
 def _model_for(
-    path: Path, stream: "Stream", preset: str | None, records: str | None, backbone: str | None, threads: int | None
+    path: Path,
+    stream: "Stream",
+    preset: str | None,
+    records: str | None,
+    max_prototypes: int | None,
+    backbone: str | None,
+    threads: int | None,
 ) -> "Model":
     """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
     from exll.errors import InputError
@@ -134,19 +145,22 @@ def _model_for(
     if path.exists():
         model = open_model(path, backbone, threads)
         classifier = model.classifier if isinstance(model, ImageLearner) else model
-        for name, value in (("preset", preset), ("records", wanted)):
+        for name, value in (("preset", preset), ("records", wanted), ("max_prototypes", max_prototypes)):
             if value is not None and value != getattr(classifier, name):
                 raise InputError(
                     f"{path} was made with {name} {getattr(classifier, name)!r}, which cannot be changed to {value!r}."
                 )
         return model
+    made_of: dict[str, Any] = {
+        "preset": preset or DEFAULT_PRESET,
+        "records": "vectors" if wanted is None else wanted,
+        "max_prototypes": max_prototypes,
+    }
     if stream.kind == "features":
-        new = ExLLClassifier(preset or DEFAULT_PRESET, records="vectors" if wanted is None else wanted)
+        new = ExLLClassifier(**made_of)
         new._check_parameters()
         return new
-    learner = ImageLearner(
-        backbone or "nano", preset or DEFAULT_PRESET, records="vectors" if wanted is None else wanted, threads=threads
-    )
+    learner = ImageLearner(backbone or "nano", threads=threads, **made_of)
     learner.classifier._check_parameters()
     return learner
 

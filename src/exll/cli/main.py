@@ -13,6 +13,7 @@ from exll.cli.demo import demo
 from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
 from exll.cli.info import info
+from exll.cli.later import later
 from exll.cli.learn import learn
 from exll.cli.map import map_command
 from exll.cli.predict import predict
@@ -33,6 +34,10 @@ app = typer.Typer(
 for command in (demo, learn, predict, evaluate, explain, rules, progress, suspects, info):
     app.command()(command)
 app.command("map")(map_command)
+app.add_typer(
+    later("exll.cli.bench", "Compare learners by the paper's protocols, and report beside its own numbers."),
+    name="bench",
+)
 app.add_typer(backbone.app, name="backbone")
 
 

@@ -36,7 +36,8 @@ def predict(
     threads: ThreadsOption = None,
     cache: CacheOption = True,
 ) -> None:
-    """Say what images are: label, probability and runner-up. Exits with 1 if any could not be read."""
+    """Say what images are: label, probability and runner-up, or that nothing known is near. Exits with 1 if any could
+    not be read."""
     from exll.errors import StreamError
     from exll.vision import ImageLearner
 
@@ -96,6 +97,8 @@ def _answers(
 def _sentence(answer: dict[str, Any]) -> str:
     if "error" in answer:
         return str(answer["error"])
+    if not answer["known"]:
+        return f"{answer['path']}: unknown (nearest is {answer['label']})"
     runner_up = "" if answer["runner_up"] is None else f", else {answer['runner_up']}"
     return f"{answer['path']}: {answer['label']} ({answer['probability']:.1%}{runner_up})"
 

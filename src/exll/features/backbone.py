@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from exll.errors import BackboneError
 from exll.features.folders import backbone_folder
 from exll.features.image import ImageSource
-from exll.features.preprocessing import find_preprocessing
+from exll.features.preprocessing import ResizeRule, find_preprocessing
 
 BUILT_IN = "nano"
 BATCH = 16
@@ -22,10 +22,12 @@ class Backbone:
     """A network by name (``nano`` is built in; others once added) or by the path of an ``.onnx`` file.
 
     ``identity`` is a SHA-256 over the weights and the preprocessing: two backbones with one identity give the same
-    vectors.
+    vectors. ``resize`` overrules how the network wants images brought to its size.
     """
 
-    def __init__(self, name: str | os.PathLike[str] = BUILT_IN, threads: int | None = None) -> None:
+    def __init__(
+        self, name: str | os.PathLike[str] = BUILT_IN, threads: int | None = None, resize: ResizeRule | None = None
+    ) -> None:
         import onnxruntime
 
         self.path = find_backbone(name)
@@ -41,6 +43,8 @@ class Backbone:
         except Exception as error:  # ONNX Runtime raises a family of its own for every way a file can be wrong
             raise BackboneError(f"{self.path} is no network that ONNX Runtime can run.") from error
         self.preprocessing = find_preprocessing(self._session.get_modelmeta().custom_metadata_map, self.path)
+        if resize is not None:
+            self.preprocessing = resize.applied_to(self.preprocessing)
         digest = hashlib.sha256(content)
         digest.update(repr(self.preprocessing).encode())
         self.identity = digest.hexdigest()

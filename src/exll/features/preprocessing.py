@@ -1,7 +1,7 @@
 """How an image becomes a network's input: read from the network's own file, never guessed."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -84,6 +84,24 @@ class Preprocessing:
         """The part of the image that the network sees, (size, size, 3)."""
         image = read_image(source, at_least=self.resize_to)
         return resize(image, self.resize, self.size, self.resize_to, self.interpolation)
+
+
+@dataclass(frozen=True)
+class ResizeRule:
+    """How a data set wants its images brought to size, whichever network looks at them.
+
+    >>> ResizeRule("short-side-crop", margin=256 / 224).resize_to(224)
+    256
+    """
+
+    resize: Resize
+    margin: float = 1.0  # how much larger than the network's input an image is before the crop
+
+    def resize_to(self, size: int) -> int:
+        return round(self.margin * size)
+
+    def applied_to(self, preprocessing: Preprocessing) -> Preprocessing:
+        return replace(preprocessing, resize=self.resize, resize_to=self.resize_to(preprocessing.size))
 
 
 def find_preprocessing(metadata: dict[str, str], path: Path) -> Preprocessing:

@@ -20,6 +20,8 @@ class Example:
     video: str | None = None  # which recording
     frame: int | None = None
     row: int | None = None  # of a features file
+    factor: str | None = None  # what makes the recording hard: clutter, illumination, occlusion or size
+    level: int | None = None  # how hard, from 1 on
 
 
 def composed(text: str) -> str:

@@ -1,6 +1,7 @@
 """A folder with one sub-folder a class: ``DATA/mug/1.jpg``."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,28 @@ def list_folder(root: Path) -> tuple[list[Example], list[Path]]:
     found.sort(key=lambda item: (composed(item[0]), item[0]))
     passed_over.sort(key=lambda path: composed(str(path)))
     return [example for _, example in found], passed_over
+
+
+def subfolders(folder: Path) -> list[str]:
+    """The names of the folders in a folder, sorted, without litter."""
+    return _look_into(folder)[0]
+
+
+def images_below(folder: Path) -> list[Path]:
+    """All images of a folder and of those below it, 9.jpg before 10.jpg."""
+    found = [(below + name) for below, names, _ in _walk(folder, set()) for name in names]
+    return [folder / name for name in sorted(found, key=natural_key)]
+
+
+def natural_key(text: str) -> list[str | tuple[int, str]]:
+    """A key that puts 9.jpg before 10.jpg: frames that are numbered by their file names stay in order.
+
+    Text and digits alternate, so like is compared with like; digits count by their length first, which needs no
+    conversion however many there are.
+    """
+    parts: list[str | tuple[int, str]] = [*re.split("0*([0-9]+)", text)]
+    parts[1::2] = [(len(digits), digits) for digits in parts[1::2] if isinstance(digits, str)]
+    return parts
 
 
 def is_image_name(name: str) -> bool:

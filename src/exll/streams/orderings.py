@@ -8,6 +8,7 @@ import numpy as np
 
 from exll.errors import StreamError
 from exll.streams.example import Example, composed
+from exll.streams.folder import natural_key
 
 T = TypeVar("T")
 
@@ -38,6 +39,14 @@ def arrange(examples: Iterable[Example], order: str, seed: int = 0) -> list[Exam
     if name == "few-shot":
         return few_shot(examples, rng, shots)
     return _BY_NAME[name](examples, rng)
+
+
+def split(examples: Iterable[Example], order: str, seed: int = 0) -> tuple[list[Example], list[Example]]:
+    """The examples that the order takes, in that order, and the rest of them, which can serve as a test set."""
+    listed = list(examples)
+    taken = arrange(listed, order, seed)
+    chosen = {id(example) for example in taken}
+    return taken, [example for example in canonical(listed) if id(example) not in chosen]
 
 
 def parse_order(order: str) -> tuple[str, int]:
@@ -90,22 +99,11 @@ def _canonical_key(example: Example) -> tuple[Any, ...]:
         composed(example.label),
         composed(example.video or ""),
         -1 if example.frame is None else example.frame,
-        _natural(ref),
+        natural_key(ref),
         ref,
         composed(example.instance or ""),
         -1 if example.row is None else example.row,
     )
-
-
-def _natural(text: str) -> list[str | tuple[int, str]]:
-    """A key that puts 9.jpg before 10.jpg: frames that are numbered by their file names stay in order.
-
-    Text and digits alternate, so like is compared with like; digits count by their length first, which needs no
-    conversion however many there are.
-    """
-    parts: list[str | tuple[int, str]] = [*re.split("0*([0-9]+)", text)]
-    parts[1::2] = [(len(digits), digits) for digits in parts[1::2] if isinstance(digits, str)]
-    return parts
 
 
 def _videos(examples: Iterable[Example]) -> list[list[Example]]:

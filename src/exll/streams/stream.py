@@ -19,9 +19,15 @@ from exll.streams.orderings import AS_IS, arrange, parse_order
 from exll.streams.table import read_table
 from exll.streams.video import VIDEO_SUFFIXES, list_frames
 
-StreamKind: TypeAlias = Literal["folder", "table", "video", "features"]
+StreamKind: TypeAlias = Literal["folder", "table", "video", "features", "rendered"]
 
-DEFAULT_ORDER: dict[StreamKind, str] = {"folder": "iid", "table": AS_IS, "video": AS_IS, "features": AS_IS}
+DEFAULT_ORDER: dict[StreamKind, str] = {
+    "folder": "iid",
+    "table": AS_IS,
+    "video": AS_IS,
+    "features": AS_IS,
+    "rendered": "instance",
+}
 TABLE_SUFFIXES = frozenset({".csv", ".tsv"})
 EXPECTED = (
     "a folder with one sub-folder a class (like DATA/mug/1.jpg), a CSV (path,label), a video, or an .npz of features"

@@ -1,0 +1,177 @@
+"""One cell of the grid: one learner, one data set through one backbone, one order, one seed."""
+
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.bench import metrics
+from exll.bench.features import FeatureSet
+from exll.bench.learners import Learner, bytes_of, parameters_of
+from exll.bench.machine import machine_facts
+from exll.bench.protocol import Task
+from exll.errors import BenchError
+from exll.learner.threads import one_blas_thread
+from exll.streams.example import Example
+from exll.streams.orderings import arrange, split
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is to be run, and where its features lie."""
+
+    learner: Learner
+    task: Task
+    seed: int
+    backbone: str  # its name in reports
+    data: str  # identity of the features
+    folder: Path
+
+    @property
+    def key(self) -> str:
+        """A SHA-256 over everything that determines the numbers."""
+        task = self.task
+        facts = {
+            "format": FORMAT,
+            "learner": self.learner.facts(),
+            "data": self.data,
+            "order": task.order,
+            "seed": self.seed,
+            "evaluation": asdict(task.evaluation),
+            "test_then_train": task.test_then_train,
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def label(self) -> str:
+        return f"{self.learner.name}, {self.task.label}, {self.backbone}, seed {self.seed}"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "learner": self.learner.name,
+            "dataset": self.task.shown,
+            "options": self.task.options,
+            "order": self.task.order,
+            "backbone": self.backbone,
+            "seed": self.seed,
+            "axis": self.task.axis,
+        }
+
+    def run(self) -> dict[str, Any]:
+        """Learn the stream once and count; a failure is a result too, so that one cell never stops a grid."""
+        try:
+            with one_blas_thread():
+                return {"result": _Run(self, FeatureSet.load(self.folder)).whole() | {"machine": machine_facts()}}
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+
+
+class _Run:
+    def __init__(self, cell: Cell, features: FeatureSet) -> None:
+        task = cell.task
+        if features.test is None:
+            self.stream, test = split(features.train, task.order, cell.seed)
+        else:
+            self.stream, test = arrange(features.train, task.order, cell.seed), features.test
+        if not test:
+            raise BenchError(f"{task.dataset} has no test part and the order {task.order} leaves nothing out to ask.")
+        self.cell = cell
+        self.vectors = features.vectors
+        self.test, self.truths = test, np.array([example.label for example in test])
+        self.questions = self._rows(test)
+        self.learner = cell.learner.new(cell.seed)
+        self.voices = cell.learner.asked
+        self.seen: set[str] = set()
+        self.seconds = {"learning": 0.0, "asking": 0.0, "last_asking": 0.0}
+        self.ahead = dict.fromkeys(self.voices, 0)
+
+    def whole(self) -> dict[str, Any]:
+        begun = time.perf_counter()
+        points, curve = self.cell.task.evaluation.points(self.stream), []
+        per_class: dict[str, list[metrics.PerClass]] = {voice: [] for voice in self.voices}
+        start, right = 0, {}
+        for end in points:
+            self._learn(start, end)
+            right = self._ask()
+            for voice in self.voices:
+                per_class[voice].append(metrics.per_class(right[voice], self.truths, self.seen))
+            accuracies = {voice: metrics.of_seen(right[voice], self.truths, self.seen) for voice in self.voices}
+            curve.append({"examples": end, "classes": len(self.seen), "accuracy": accuracies})
+            start = end
+        answers = {voice: self._answer(right[voice], per_class[voice]) for voice in self.voices}
+        for voice, asked_ahead in self.ahead.items():
+            answers[voice]["test_then_train"] = (
+                asked_ahead / len(self.stream) if self.cell.task.test_then_train else None
+            )
+        return {
+            "voices": answers,
+            "either_right": self._either_right(right),
+            "curve": curve,
+            "examples": len(self.stream),
+            "questions": len(self.test),
+            "classes": len(self.seen),
+            "width": int(self.vectors.shape[1]),
+            "parameters": parameters_of(self.learner),
+            "bytes": bytes_of(self.learner),
+            "seconds": {**self.seconds, "total": time.perf_counter() - begun},
+        }
+
+    def _learn(self, start: int, end: int) -> None:
+        ahead = self.cell.task.test_then_train
+        for first in range(start, end, ahead or end - start or 1):
+            examples = self.stream[first : min(end, first + (ahead or end - start))]
+            X, y = self._rows(examples), np.array([example.label for example in examples])
+            if ahead and self.seen:
+                for voice, arguments in self.voices.items():
+                    self.ahead[voice] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
+            begun = time.perf_counter()
+            self._partial_fit(X, y)
+            self.seconds["learning"] += time.perf_counter() - begun
+            self.seen.update(y.tolist())
+
+    def _partial_fit(self, X: NDArray[np.float32], y: NDArray[np.str_]) -> None:
+        if self.seen or not _wants_classes(self.learner):
+            self.learner.partial_fit(X, y)
+        else:
+            self.learner.partial_fit(X, y, classes=np.unique([example.label for example in self.stream]))
+
+    def _ask(self) -> dict[str, metrics.Right]:
+        begun = time.perf_counter()
+        right = {
+            voice: self.learner.predict(self.questions, **arguments).astype(str) == self.truths
+            for voice, arguments in self.voices.items()
+        }
+        self.seconds["last_asking"] = (time.perf_counter() - begun) / len(self.voices)
+        self.seconds["asking"] += time.perf_counter() - begun
+        return right
+
+    def _answer(self, right: metrics.Right, points: list[metrics.PerClass]) -> dict[str, Any]:
+        factors = sorted({example.factor for example in self.test if example.factor is not None})
+        of = np.array([example.factor or "" for example in self.test])
+        return {
+            "accuracy": metrics.top_1(right),
+            "forgetting": metrics.forgetting(points),
+            "backward_transfer": metrics.backward_transfer(points),
+            "factors": {factor: metrics.top_1(right[of == factor]) for factor in factors},
+        }
+
+    def _either_right(self, right: dict[str, metrics.Right]) -> float | None:
+        by_inference = {arguments.get("inference"): voice for voice, arguments in self.voices.items()}
+        if not {"global", "local"} <= by_inference.keys():
+            return None
+        return metrics.either_right(right[by_inference["global"]], right[by_inference["local"]])
+
+    def _rows(self, examples: list[Example]) -> NDArray[np.float32]:
+        return np.asarray(self.vectors[np.array([example.row for example in examples])])
+
+
+def _wants_classes(learner: Any) -> bool:
+    """scikit-learn's own learners want to hear of all classes with the first call; ours want no such thing."""
+    return type(learner).__module__.startswith("sklearn.")

@@ -1,0 +1,150 @@
+"""A benchmark as a TOML file: learners x backbones x tasks x seeds (docs/bench.md)."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from exll.bench.learners import Learner, find_learner, with_arguments
+from exll.bench.protocol import AXES, Evaluation, Task
+from exll.errors import BenchError, StreamError
+from exll.streams.orderings import parse_order
+
+DEFAULT_BACKBONE = "nano"
+TOP = ("name", "learners", "backbones", "seeds", "test_then_train", "tasks")
+COMMON = ("seeds", "test_then_train")  # said once for all tasks, or in a task for itself
+LEARNER = ("name", "class", "arguments", "voices")
+TASK = ("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole grid."""
+
+    name: str
+    learners: tuple[Learner, ...]
+    backbones: tuple[str, ...]
+    tasks: tuple[Task, ...]
+
+    def __post_init__(self) -> None:
+        names = [voice for learner in self.learners for voice in learner.asked]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise BenchError(f"two learners answer to the name {twice[0]}; give one of them another name.")
+
+    def learners_for(self, task: Task) -> Iterator[Learner]:
+        for learner in self.learners:
+            yield with_arguments(learner, task.arguments.get(learner.name, {}))
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file, or one sentence about what is wrong with it. Paths in it start at the file's folder."""
+    try:
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BenchError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BenchError(f"{path} is no TOML that can be read: {error}.") from error
+    try:
+        return plan_of(facts, path.resolve().parent, path.stem)
+    except (BenchError, StreamError) as error:
+        raise BenchError(f"{path}: {error}") from error
+
+
+def plan_of(facts: dict[str, Any], folder: Path, name: str) -> Plan:
+    _check_names(facts, TOP, "a benchmark")
+    learners = tuple(_learner(entry, str(folder)) for entry in _list(facts, "learners"))
+    common: dict[str, Any] = {setting: facts[setting] for setting in COMMON if setting in facts}
+    tasks = tuple(task for entry in _list(facts, "tasks") for task in _tasks(entry, common, folder))
+    backbones = tuple(_text(entry, "a backbone") for entry in facts.get("backbones", [DEFAULT_BACKBONE]))
+    plan = Plan(_text(facts.get("name", name), "name"), learners, backbones, tasks)
+    for task in tasks:
+        unknown = task.arguments.keys() - {learner.name for learner in learners}
+        if unknown:
+            raise BenchError(f"arguments are given for {min(unknown)}, which is none of the learners.")
+        for learner in plan.learners_for(task):
+            learner.check()
+    return plan
+
+
+def _learner(entry: Any, folder: str) -> Learner:
+    if isinstance(entry, str):
+        return find_learner(entry, folder)
+    _check_names(entry, LEARNER, "a learner")
+    if "class" not in entry:
+        raise BenchError(f"a learner needs a class: a known name, or my_module:MyLearner; got {entry}.")
+    learner = with_arguments(find_learner(_text(entry["class"], "class"), folder), entry.get("arguments", {}))
+    name = _text(entry.get("name", learner.name), "name")
+    if "voices" in entry:
+        return replace(learner, name=name, voices=entry["voices"])
+    if name == learner.name:
+        return learner
+    return replace(
+        learner, name=name, voices={f"{name}{v.removeprefix(learner.name)}": a for v, a in learner.voices.items()}
+    )
+
+
+def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
+    _check_names(entry, TASK, "a task")
+    if "dataset" not in entry:
+        raise BenchError(f"a task needs a dataset; got {entry}.")
+    facts = {**common, **entry}
+    axis = facts.get("axis")
+    if axis is not None and axis not in AXES[1:]:
+        raise BenchError(f"axis must be one of {', '.join(AXES[1:])}; got {axis!r}.")
+    for order in _list(facts, "orders"):
+        parse_order(_text(order, "an order"))
+        yield Task(
+            dataset=_place(_text(facts["dataset"], "dataset"), folder),
+            order=order,
+            seeds=_seeds(facts.get("seeds", 1)),
+            evaluation=Evaluation(_text(facts.get("evaluate", "end"), "evaluate"), facts.get("points")),
+            root=str(folder / facts["root"]) if "root" in facts else None,
+            options=dict(facts.get("options", {})),
+            arguments=dict(facts.get("arguments", {})),
+            axis=axis,
+            test_then_train=_whole(facts.get("test_then_train", 0), "test_then_train"),
+        )
+
+
+def _place(dataset: str, folder: Path) -> str:
+    from exll.bench.datasets import NAMES
+
+    return dataset if dataset in NAMES else str(folder / dataset)
+
+
+def _seeds(value: Any) -> tuple[int, ...]:
+    """A list of seeds, or how many: 3 is 0, 1, 2."""
+    if isinstance(value, list) and value:
+        return tuple(_whole(seed, "a seed") for seed in value)
+    if _whole(value, "seeds") == 0:
+        raise BenchError("seeds must be a list of seeds or a number from 1 on; got 0.")
+    return tuple(range(value))
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise BenchError(f"{name} must be a whole number from 0 on; got {value!r}.")
+    return value
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise BenchError(f"{name} must be a text that is not empty; got {value!r}.")
+    return value
+
+
+def _list(facts: dict[str, Any], name: str) -> list[Any]:
+    value = facts.get(name)
+    if not isinstance(value, list) or not value:
+        raise BenchError(f"{name} must be a list that is not empty; got {value!r}.")
+    return value
+
+
+def _check_names(facts: Any, known: tuple[str, ...], what: str) -> None:
+    if not isinstance(facts, dict):
+        raise BenchError(f"{what} must be a table of {', '.join(known)}; got {facts!r}.")
+    unknown = sorted(facts.keys() - set(known))
+    if unknown:
+        raise BenchError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(known)}.")

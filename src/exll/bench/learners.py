@@ -1,0 +1,150 @@
+"""The learners of a benchmark by name. Anything with ``partial_fit(X, y)`` and ``predict(X)`` can take part."""
+
+import hashlib
+import importlib
+import inspect
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from exll.errors import BenchError
+from exll.version import __version__
+
+EXLL = "exll.estimator:ExLLClassifier"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A class, what it is made with, and the voices that answer for it.
+
+    One learner may be asked in several ways: ExLL learns once and answers as ExLL-M, ExLL-P and ExLL-F.
+    """
+
+    name: str
+    target: str  # "module:Class"
+    arguments: dict[str, Any] = field(default_factory=dict)
+    voices: dict[str, dict[str, Any]] = field(default_factory=dict)  # name in reports -> arguments of predict
+    search: str | None = None  # a folder to import from: that of the configuration
+
+    @property
+    def asked(self) -> dict[str, dict[str, Any]]:
+        return self.voices or {self.name: {}}
+
+    def new(self, seed: int) -> Any:
+        """A learner that knows nothing; the seed is for one that draws at random."""
+        learner = self._class()(**self.arguments)
+        if "random_state" in _parameters(learner) and "random_state" not in self.arguments:
+            learner.set_params(random_state=seed)
+        return learner
+
+    def check(self) -> None:
+        """Raise now what would be raised in the middle of a run."""
+        try:
+            learner = self.new(0)
+        except TypeError as error:
+            raise BenchError(f"the learner {self.name} cannot be made from {self.arguments}: {error}.") from error
+        for method in ("partial_fit", "predict"):
+            if not callable(getattr(learner, method, None)):
+                raise BenchError(f"a learner must have partial_fit and predict; {self.target} has no {method}.")
+
+    def facts(self) -> dict[str, Any]:
+        """What determines its answers. Of a class of your own, that is its source file too."""
+        return {
+            "target": self.target,
+            "arguments": self.arguments,
+            "voices": self.asked,
+            "source": _source(self._class()),
+        }
+
+    def _class(self) -> type[Any]:
+        module, _, name = self.target.partition(":")
+        if self.search is not None and self.search not in sys.path:
+            sys.path.insert(0, self.search)
+        try:
+            found: type[Any] = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise BenchError(f"the learner {self.name}: {self.target} cannot be imported ({error}).") from error
+        return found
+
+
+def _exll(name: str, preset: str) -> Learner:
+    voices = {f"{name}-M": "global", f"{name}-P": "local", f"{name}-F": "fused"}
+    return Learner(name, EXLL, {"preset": preset}, {voice: {"inference": way} for voice, way in voices.items()})
+
+
+def _baselines() -> dict[str, Learner]:
+    """Each on raw features, as the paper's protocols have it, and on unit vectors, as ExLL sees them."""
+    variants: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+        ("perceptron", "Perceptron", "Perceptron", {}),
+        ("fine-tune", "Fine-Tune", "FineTune", {}),
+        ("naive-bayes", "Naive Bayes", "NaiveBayes", {}),
+        ("naive-bayes-hayes", "Naive Bayes (Hayes)", "NaiveBayes", {"variant": "hayes"}),
+        ("sovr", "SOvR", "SOvR", {}),
+        ("cbcl", "CBCL", "CBCL", {}),
+        ("ncm", "NCM", "NCM", {}),
+        ("replay-2pc", "Replay (2pc)", "Replay", {"per_class": 2}),
+        ("replay-20pc", "Replay (20pc)", "Replay", {"per_class": 20}),
+        ("slda", "SLDA", "SLDA", {}),
+    )
+    found = {}
+    for name, shown, cls, arguments in variants:
+        target = f"exll.baselines:{cls}"
+        found[name] = Learner(shown, target, {**arguments, "normalise": False})
+        found[f"{name}-unit"] = Learner(f"{shown}, unit", target, {**arguments, "normalise": True})
+    return found
+
+
+BUILT_IN: dict[str, Learner] = {
+    "exll": _exll("ExLL", "paper"),
+    "glocal": Learner("glocal", EXLL, {"preset": "glocal"}),
+    **_baselines(),
+}
+
+
+def find_learner(name: str, search: str | None = None) -> Learner:
+    """A learner by its name here, or a class of your own as ``module:Class``."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    module, _, cls = name.partition(":")
+    if module and cls:
+        return Learner(cls, name, search=search)
+    known = ", ".join(known for known in BUILT_IN if not known.endswith("-unit"))
+    raise BenchError(
+        f"there is no learner {name!r}; there are: {known} (all but exll and glocal also with -unit). A class of your "
+        "own is named my_module:MyLearner."
+    )
+
+
+def with_arguments(learner: Learner, arguments: dict[str, Any]) -> Learner:
+    return replace(learner, arguments={**learner.arguments, **arguments})
+
+
+def parameters_of(learner: Any) -> int | None:
+    """Numbers that a learner keeps, where it says so or is ExLL: means of classes and prototypes, the covariance, and
+    what its records and witnesses hold (docs/bench.md)."""
+    own = getattr(learner, "n_parameters_", None)
+    if own is not None:
+        return int(own)
+    inner = getattr(learner, "learner_", None)
+    if inner is None or not hasattr(inner, "prototype_count"):
+        return None
+    kept = ("records.", "witnesses.")
+    records = sum(array.size for name, array in inner.state().items() if name.startswith(kept))
+    return int(inner.width * (inner.class_count + inner.prototype_count) + inner.width**2 + records)
+
+
+def bytes_of(learner: Any) -> int | None:
+    own = getattr(learner, "nbytes_", None)
+    return None if own is None else int(own)
+
+
+def _parameters(learner: Any) -> dict[str, Any]:
+    return learner.get_params() if hasattr(learner, "get_params") else {}
+
+
+def _source(cls: type[Any]) -> str:
+    if cls.__module__.startswith("exll."):
+        return f"exll {__version__}"
+    file = inspect.getsourcefile(cls)
+    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()

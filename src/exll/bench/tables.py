@@ -1,0 +1,205 @@
+"""The tables of a report, free of any format."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from exll.bench.metrics import mean_of
+from exll.bench.paper_results import BACKBONES, published_accuracy, published_netscore
+from exll.bench.summary import Entry, Setting, Summary, run_seconds, scaled_axes
+
+MARKS = ("", "①", "②", "③")  # none, first, second, third
+MISSING = "-"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number as it is shown; ``rank`` is 1, 2 or 3 for the best of its column, else 0."""
+
+    text: str = MISSING
+    rank: int = 0
+    published: str = ""  # the paper's own number, where it has this cell
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Value, ...]], ...]
+    note: str = ""
+
+
+def ranks(values: Sequence[float | None], digits: int = 3) -> list[int]:
+    """1, 2, 3 for the three best, equals sharing the better place; values that look equal are equal.
+
+    >>> ranks([0.5, 0.9, None, 0.9, 0.7, 0.1])
+    [0, 1, 0, 1, 3, 0]
+    """
+    shown = [None if value is None else round(value, digits) for value in values]
+    known = [value for value in shown if value is not None]
+    if len(known) < 2:
+        return [0] * len(shown)
+    places = [0 if value is None else 1 + sum(other > value for other in known) for value in shown]
+    return [place if place <= 3 else 0 for place in places]
+
+
+def accuracy_tables(summary: Summary) -> Iterator[Table]:
+    """Like the paper's: learners down, backbones across, and their mean."""
+    for setting in summary.settings:
+        voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
+        used = [b for b in summary.backbones if any(summary.of_setting(setting, v, b) for v in voices)]
+        columns = [*used, None] if len(used) > 1 else used
+        cells = [_accuracy_column(summary, setting, voices, backbone) for backbone in columns]
+        seeds = max(len({e["seed"] for e in summary.of_setting(setting, voice)}) for voice in voices)
+        yield Table(
+            f"Accuracy: {summary.title(setting)}",
+            tuple("Mean" if b is None else BACKBONES.get(b, b) for b in columns),
+            tuple((voice, tuple(column[row] for column in cells)) for row, voice in enumerate(voices)),
+            f"Top-1 at the end of the stream, {seeds} seed{'s' if seeds > 1 else ''}"
+            + (", ± the standard deviation over them." if seeds > 1 else "."),
+        )
+
+
+def _accuracy_column(summary: Summary, setting: Setting, voices: list[str], backbone: str | None) -> list[Value]:
+    found = [summary.accuracy(setting, voice, backbone) for voice in voices]
+    places = ranks([None if m is None else m.mean for m in found])
+    column = []
+    for voice, measured, place in zip(voices, found, places, strict=True):
+        theirs = published_accuracy(setting.dataset, setting.order, voice, _paper_column(summary, backbone))
+        published = "" if theirs is None else f"{theirs:.3f}"
+        if measured is None:
+            column.append(Value(published=published))
+            continue
+        spread = "" if measured.spread is None or backbone is None else f" ± {measured.spread:.3f}"
+        column.append(Value(f"{measured.mean:.3f}{spread}", place, published))
+    return column
+
+
+def _paper_column(summary: Summary, backbone: str | None) -> str:
+    """The paper's mean stands beside ours only where ours is over the same backbones."""
+    if backbone is None:
+        return "mean" if set(summary.backbones) == set(BACKBONES) else ""
+    return backbone
+
+
+def overview(summary: Summary) -> Table:
+    """Learners down, settings across: the mean over seeds and backbones."""
+    columns = [
+        _ranked([_mean(summary.accuracy(setting, voice)) for voice in summary.voices], "{:.3f}")
+        for setting in summary.settings
+    ]
+    return Table(
+        "Accuracy at the end of each stream",
+        tuple(summary.title(setting) for setting in summary.settings),
+        _by_row(summary.voices, columns),
+        "Mean over seeds and backbones. ①, ② and ③ mark the three best of a column.",
+    )
+
+
+def stream_table(summary: Summary, setting: Setting) -> Table:
+    """What happened on the way: metrics over time, size and speed."""
+    voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
+
+    def column(value: Callable[[Entry, str], float | None], form: str, best: bool = True) -> list[Value]:
+        means = [mean_of([value(e, voice) for e in summary.of_setting(setting, voice)]) for voice in voices]
+        return _ranked(means, form) if best else [Value(_shown(mean, form)) for mean in means]
+
+    columns = {
+        "accuracy": column(lambda e, v: e["voices"][v]["accuracy"], "{:.3f}"),
+        "test then train": column(lambda e, v: e["voices"][v]["test_then_train"], "{:.3f}"),
+        "forgetting": column(lambda e, v: e["voices"][v]["forgetting"], "{:+.3f}", best=False),
+        "backward transfer": column(lambda e, v: e["voices"][v]["backward_transfer"], "{:+.3f}", best=False),
+        "either right": column(lambda e, v: e["either_right"], "{:.3f}", best=False),
+        "parameters": column(lambda e, v: e["parameters"], "{:,.0f}", best=False),
+        "bytes": column(lambda e, v: e["bytes"], "{:,.0f}", best=False),
+        "seconds": column(lambda e, v: run_seconds(e), "{:.2f}", best=False),
+    }
+    columns = {name: values for name, values in columns.items() if any(value.text != MISSING for value in values)}
+    return Table(
+        f"On the way: {summary.title(setting)}",
+        tuple(columns),
+        _by_row(voices, list(columns.values())),
+        "Means over seeds and backbones. Seconds: learning and one round of asking, without the backbone. "
+        "Either right: at least one of the local and the global voice; it bounds what fusing them can reach.",
+    )
+
+
+def factor_table(summary: Summary, setting: Setting) -> Table | None:
+    """Accuracy by what makes the test videos hard; None for data without such factors."""
+    voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
+    factors = sorted({f for v in voices for e in summary.of_setting(setting, v) for f in e["voices"][v]["factors"]})
+    if not factors:
+        return None
+    columns = []
+    for factor in factors:
+        means = [
+            mean_of([e["voices"][voice]["factors"].get(factor) for e in summary.of_setting(setting, voice)])
+            for voice in voices
+        ]
+        columns.append(_ranked(means, "{:.3f}"))
+    return Table(f"By factor: {summary.title(setting)}", tuple(factors), _by_row(voices, columns))
+
+
+def netscore_table(summary: Summary) -> Table | None:
+    """On the low-shot setting, in the paper's convention and in that of Hayes and Kanan."""
+    if not summary.on_axis("Low-Shot") or all(summary.netscore(voice) is None for voice in summary.voices):
+        return None
+    backbones: list[str | None] = [
+        b for b in summary.backbones if any(summary.netscore(v, b) is not None for v in summary.voices)
+    ]
+    columns = []
+    shown = [*backbones, None] if len(backbones) > 1 else backbones
+    for backbone in shown:
+        scores = [summary.netscore(voice, backbone) for voice in summary.voices]
+        theirs = [published_netscore(voice, _paper_column(summary, backbone)) for voice in summary.voices]
+        reprint = any(s.dataset == "openloris" for s in summary.on_axis("Low-Shot"))
+        columns.append(
+            [
+                Value(value.text, value.rank, f"{number:.1f}" if reprint and number is not None else "")
+                for value, number in zip(_ranked(scores, "{:.1f}", 1), theirs, strict=True)
+            ]
+        )
+    columns.append(_ranked([summary.netscore(voice, None, "hayes") for voice in summary.voices], "{:.1f}", 1))
+    return Table(
+        "NetScore (Eq. 24) on the low-shot stream",
+        (*("Mean" if b is None else BACKBONES.get(b, b) for b in shown), "Mean (Hayes)"),
+        _by_row(summary.voices, columns),
+        "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds "
+        "of learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent "
+        "and a plain count, which adds 115.1. Seconds depend on the machine: compare within one report only.",
+    )
+
+
+def axes_table(summary: Summary) -> Table | None:
+    """The raw values behind the spider plots, and the mean of the scaled ones."""
+    raw = summary.raw_axes()
+    if not raw:
+        return None
+    scaled = scaled_axes(raw)
+    columns = [
+        _ranked([values.get(voice) for voice in summary.voices], "{:.1f}" if axis == "NetScore" else "{:.3f}")
+        for axis, values in raw.items()
+    ]
+    means = [mean_of([values.get(voice) for values in scaled.values()]) for voice in summary.voices]
+    return Table(
+        "Overall",
+        (*raw, "Mean, scaled"),
+        _by_row(summary.voices, [*columns, _ranked(means, "{:.2f}", 2)]),
+        "Raw values, averaged over backbones. For the last column and the plots each axis is scaled from 0 (the worst "
+        "learner here) to 1 (the best), so it says how the learners stand to each other and nothing else.",
+    )
+
+
+def _mean(measured: object) -> float | None:
+    return getattr(measured, "mean", None)
+
+
+def _ranked(values: Sequence[float | None], form: str, digits: int = 3) -> list[Value]:
+    return [Value(_shown(v, form), place) for v, place in zip(values, ranks(values, digits), strict=True)]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return MISSING if value is None else form.format(value)
+
+
+def _by_row(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    return tuple((name, tuple(column[row] for column in columns)) for row, name in enumerate(names))

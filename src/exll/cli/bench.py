@@ -1,0 +1,195 @@
+"""``exll bench``: learners against each other, by the paper's protocols."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from exll.cli.common import progress_bar
+
+if TYPE_CHECKING:
+    from exll.bench.config import Plan
+    from exll.bench.runner import Outcome
+
+FAILED_SHOWN = 5
+
+app = typer.Typer(rich_markup_mode=None)
+
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="The folder for results and report; a run goes on there.", file_okay=False)
+]
+JobsOption = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes at a time [default: cores].")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler to send the work to, like tcp://10.0.0.5:8786."),
+]
+
+
+@app.command("run")
+def run_config(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A TOML file (docs/bench.md).", show_default=False)],
+    out: OutOption = Path("exll-bench"),
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Run learners x backbones x data x orders x seeds. Stopped at any moment, the same command goes on there."""
+    from exll.bench.config import read_plan
+
+    _run(read_plan(config), out, jobs, cluster)
+
+
+@app.command("demo")
+def demo(out: OutOption = Path("exll-bench-demo"), jobs: JobsOption = None, cluster: ClusterOption = None) -> None:
+    """Run every protocol, small, on a household of objects that is drawn here: nothing to download."""
+    from importlib.resources import files
+
+    from exll.bench.config import read_plan
+
+    _run(read_plan(Path(str(files("exll") / "bench" / "demo.toml"))), out, jobs, cluster)
+
+
+@app.command("features")
+def features(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH", help="An .npz of features with splits train and test, or with none.", show_default=False
+        ),
+    ],
+    learners: Annotated[
+        str, typer.Option(help="Names with commas between; a class of your own is my_module:MyLearner.")
+    ] = "ncm,slda,slda-unit,exll",
+    orders: Annotated[str, typer.Option(help="Orders with commas between.")] = "iid,class-iid",
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 3,
+    out: OutOption = Path("exll-bench"),
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Compare learners on features that were made before, of whatever: images, sounds, sensors."""
+    from exll.bench.config import plan_of
+
+    facts = {
+        "name": path.stem,
+        "learners": _names(learners),
+        "seeds": seeds,
+        "tasks": [{"dataset": str(path.resolve()), "orders": _names(orders)}],
+    }
+    _run(plan_of(facts, Path.cwd(), path.stem), out, jobs, cluster)
+
+
+@app.command("report")
+def report(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="The folder of a run, or its results.jsonl.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder for the report [default: that of the results].")
+    ] = None,
+) -> None:
+    """Write the report of a run anew, also of one that is not finished."""
+    from exll.bench.report import read_results, report_of, write_report
+
+    entries, title, command = read_results(results)
+    folder = out or (results if results.is_dir() else results.parent)
+    typer.echo(f"wrote {', '.join(str(path) for path in write_report(report_of(entries, title, command), folder))}")
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _run(plan: "Plan", out: Path, jobs: int | None, cluster: str | None) -> None:
+    from exll.bench.executors import Cluster, Local
+    from exll.bench.report import report_of, write_report
+    from exll.bench.runner import run
+
+    command = _command()
+    with ExitStack() as stack:
+        executor = stack.enter_context(Cluster(cluster)) if cluster is not None else Local(jobs)
+        watcher = _Watcher(stack.enter_context(progress_bar()))
+        try:
+            outcome = run(plan, out, executor, watcher, command)
+        except KeyboardInterrupt:
+            typer.echo(f"stopped; the same command goes on from there ({out}).", err=True)
+            raise typer.Exit(130) from None
+    if outcome.results:
+        made = write_report(report_of(outcome.results, plan.name, command), out)
+        _print_overview(outcome, plan.name)
+        typer.echo(f"The report: {made[1]} (also {made[0].name} and pictures in the same folder)")
+    if outcome.failed:
+        _show_failed(outcome)
+        raise typer.Exit(1)
+
+
+def _command() -> str:
+    """The command as typed, without the place of the program."""
+    return " ".join(["exll", *sys.argv[1:]])
+
+
+class _Watcher:
+    """A bar where someone looks on; else a line for each cell, so that a log says how far it is."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+        self._task: Any = None
+        self._total = 0
+
+    def stage(self, what: str, total: int, done: int = 0) -> None:
+        self._total = total
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(what, total=total, completed=done)
+        if self._progress.disable:
+            typer.echo(f"{what}: {total:,}" + (f", {done:,} done before" if done else ""), err=True)
+
+    def advance(self, done: int, remark: str = "") -> None:
+        self._progress.update(self._task, completed=done)
+        if self._progress.disable and remark:
+            typer.echo(f"{done:,} of {self._total:,}: {remark}", err=True)
+
+
+def _print_overview(outcome: "Outcome", title: str) -> None:
+    """Settings are columns called A, B, C, so that eight of them fit a terminal of 80 characters."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from exll.bench.summary import Summary
+    from exll.bench.tables import MARKS, overview
+
+    console = Console(highlight=False)
+    found = overview(Summary.of(outcome.results))
+    letters = [f"{place // 26 or ''}{chr(ord('A') + place % 26)}" for place in range(len(found.columns))]
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", no_wrap=True)
+    for letter in letters:
+        table.add_column(f"{letter}  ", justify="right", no_wrap=True)
+    for name, values in found.rows:
+        table.add_row(name, *(f"{value.text}{MARKS[value.rank] or ' '}" for value in values))
+    console.print(f"[bold]{title}[/]: accuracy at the end of each stream, the three best marked ① ② ③")
+    console.print(table)
+    for letter, column in zip(letters, found.columns, strict=True):
+        console.print(f"  {letter}  {column}", markup=False)
+    for words in _either_right(outcome):
+        console.print(words, markup=False, soft_wrap=True)
+
+
+def _either_right(outcome: "Outcome") -> list[str]:
+    from exll.bench.metrics import mean_of
+
+    learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
+    means = {name: mean_of([e["either_right"] for e in outcome.results if e["learner"] == name]) for name in learners}
+    return [
+        f"{name}: its local or its global voice was right in {mean:.1%}, which bounds what fusing the two can reach"
+        for name, mean in means.items()
+    ]
+
+
+def _show_failed(outcome: "Outcome") -> None:
+    failed = list(outcome.failed.items())
+    typer.echo(f"{len(failed):,} cell{'s' if len(failed) > 1 else ''} failed; the same command tries again:", err=True)
+    for label, reason in failed[:FAILED_SHOWN]:
+        typer.echo(f"  {label}: {reason}", err=True)
+    if len(failed) > FAILED_SHOWN:
+        typer.echo(f"  and {len(failed) - FAILED_SHOWN:,} more", err=True)

@@ -1,0 +1,1 @@
+"""A synthetic household: videos of everyday objects, drawn here, so that a benchmark needs no download."""

@@ -1,0 +1,90 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grids import LAST_SEEN, write_features
+
+TASK = '[[tasks]]\ndataset = "data.npz"\norders = ["iid", "class-iid"]\naxis = "Scale"\n'
+
+
+def exll(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from exll.cli.main import run; run()", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "EXLL_CACHE": str(folder / "cache"), "COLUMNS": "80"},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_features(tmp_path / "data.npz")
+    (tmp_path / "mine.py").write_text(LAST_SEEN)
+    return tmp_path
+
+
+def test_a_run_prints_a_table_and_where_the_report_lies_and_goes_on(folder: Path) -> None:
+    (folder / "plan.toml").write_text(f'name = "trial"\nlearners = ["ncm", "exll", "mine:LastSeen"]\nseeds = 2\n{TASK}')
+    done = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "trial: accuracy at the end of each stream" in done.stdout
+    assert "LastSeen" in done.stdout
+    assert "The report: out/report.html" in done.stdout
+    assert max(map(len, done.stdout.splitlines()[:-2])) <= 80
+    assert "12 of 12: " in done.stderr
+    assert "Command: exll bench run plan.toml --jobs 1 -o out" in (folder / "out" / "report.md").read_text()
+    again = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    assert again.stdout == done.stdout
+    assert "12 done before" in again.stderr
+    lines = (folder / "out" / "results.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 12
+
+
+def test_any_features_file_can_be_compared_on_and_reported_anew(folder: Path) -> None:
+    done = exll(
+        folder, "features", "data.npz", "--learners", "ncm, slda", "--orders", "instance", "--seeds", "1", "-o", "o"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "data, instance" in done.stdout
+    (folder / "o" / "report.md").unlink()
+    anew = exll(folder, "report", "o")
+    assert anew.returncode == 0, anew.stderr
+    assert (folder / "o" / "report.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f'learners = ["slad"]\n{TASK}', "there is no learner 'slad'"),
+        ('learners = ["ncm"]\n[[tasks]]\ndataset = "gone"\norders = ["iid"]', "there is no data set"),
+        ('learners = ["ncm"]\n[[tasks]]\ndataset = "fsiol"\nroot = "x"\norders = ["iid"]', "Get F-SIOL-310 from"),
+        ("learners = 3", "learners must be a list"),
+    ],
+)
+def test_a_bad_plan_is_one_line(folder: Path, text: str, words: str) -> None:
+    (folder / "plan.toml").write_text(text)
+    done = exll(folder, "run", "plan.toml", "-o", "out")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_cells_that_fail_are_named_and_the_others_reported(folder: Path) -> None:
+    write_features(folder / "data.npz", split=False)
+    (folder / "plan.toml").write_text(f'learners = ["ncm"]\n{TASK.replace("class-iid", "few-shot 3")}')
+    done = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    assert done.returncode == 1
+    assert "1 cell failed" in done.stderr
+    assert "leaves nothing out to ask" in done.stderr
+    assert "data, few-shot 3" in done.stdout
+
+
+def test_no_results_is_one_line(folder: Path) -> None:
+    done = exll(folder, "report", "nowhere")
+    assert (done.returncode, done.stderr) == (1, "exll: there are no results at nowhere.\n")

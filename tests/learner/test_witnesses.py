@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from exll.learner.glocal import GlocalLearner
+from exll.learner.witnesses import MOST, Witnesses
+from exll.types import Indices
+from support import Stream, random_stream, untaught
+
+
+def positions_after(samples: int) -> Indices:
+    """The places in the stream of those kept, by their place among them."""
+    witnesses = Witnesses(1)
+    for position in range(samples):
+        witnesses.learn(position, np.array([float(position)]), position % 7, position % 11)
+    positions = witnesses.vectors[:, 0].astype(np.int64)
+    np.testing.assert_array_equal(witnesses.classes, positions % 7)
+    np.testing.assert_array_equal(witnesses.prototypes, positions % 11)
+    return positions
+
+
+@pytest.mark.parametrize("samples", [1, 500, MOST])
+def test_while_there_is_room_every_sample_is_a_witness(samples: int) -> None:
+    assert positions_after(samples).tolist() == list(range(samples))
+
+
+@pytest.mark.parametrize("samples", [3 * MOST, 8 * MOST, 40 * MOST])
+def test_every_sample_of_the_stream_is_as_likely_as_any_other(samples: int) -> None:
+    positions = positions_after(samples)
+    assert len(set(positions.tolist())) == MOST
+    expected = MOST / 16
+    counts = np.bincount(positions * 16 // samples, minlength=16)
+    # Chi-square with 15 degrees of freedom lies above 38 once in a thousand streams.
+    assert ((counts - expected) ** 2 / expected).sum() < 38
+
+
+def long_stream() -> Stream:
+    return random_stream(4, width=5, classes=4, samples=MOST + 500, repeats=0, queries=2)
+
+
+def test_how_a_stream_is_cut_into_calls_does_not_matter_beyond_the_room_either() -> None:
+    stream = long_stream()
+    whole, pieces = untaught(5, "glocal", records="none"), untaught(5, "glocal", records="none")
+    whole.learn(stream.unit, stream.y)
+    for start in range(0, len(stream.y), 37):
+        pieces.learn(stream.unit[start : start + 37], stream.y[start : start + 37])
+    one, other = whole.state(), pieces.state()
+    for name in one:
+        if name.startswith(("witnesses.", "judgement.", "glocal.next")):
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_witnesses_know_their_class_and_the_prototype_that_they_are_in_now(merge: bool) -> None:
+    stream = long_stream()
+    learner = untaught(5, "glocal")
+    assert isinstance(learner, GlocalLearner)
+    learner.learn(stream.unit, stream.y)
+    labels = list(stream.y)
+    if merge:
+        learner.rename_class(3, 1)
+        labels = [1 if k == 3 else k for k in labels]
+    place_of = {row.tobytes(): i for i, row in enumerate(stream.unit.astype(np.float32))}
+    cloud_of = {record.position: j for j in learner.supports for record in learner.records(j)}
+    witnesses = learner._witnesses
+    assert len(witnesses) == MOST
+    for x, k, prototype in zip(witnesses.vectors, witnesses.classes, witnesses.prototypes, strict=True):
+        position = place_of[x.tobytes()]
+        assert learner.labels[k] == labels[position]
+        assert prototype == cloud_of[position]
+
+
+def test_their_size_does_not_grow_beyond_the_room() -> None:
+    witnesses = Witnesses(4)
+    sizes = []
+    for position in range(3 * MOST):
+        witnesses.learn(position, np.ones(4), 0, 0)
+        sizes.append(witnesses.nbytes)
+    assert sizes[-1] == sizes[MOST - 1] == MOST * (4 * 4 + 8 + 8)

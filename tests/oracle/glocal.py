@@ -1,0 +1,120 @@
+"""What the preset glocal answers and what it would answer without a sample, from the whole history, in plain loops.
+
+Which samples make up a prototype, and the numbers of the judgement, are given; all else is computed from the samples:
+a mean is the mean of the vectors that made it, a covariance a sum over the stream, a precision an inverse.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What speaks for each class at one x, and how long x is."""
+
+    towards_class: Vector
+    nearness: Vector
+    towards_prototype: Vector
+    reach: float
+
+
+@dataclass(frozen=True)
+class OracleGlocal:
+    stream: Matrix
+    truths: list[int]  # class numbers in the order of first sight
+    clouds: list[int]  # the prototype of every sample
+    ridge: float  # of the mean eigenvalue
+
+    @property
+    def classes(self) -> range:
+        return range(max(self.truths) + 1)
+
+    def samples_of(self, k: int) -> list[int]:
+        return [i for i, truth in enumerate(self.truths) if truth == k]
+
+    def clouds_of(self, k: int) -> list[int]:
+        return sorted({self.clouds[i] for i in self.samples_of(k)})
+
+    def members_of(self, cloud: int) -> list[int]:
+        return [i for i, other in enumerate(self.clouds) if other == cloud]
+
+    def mean(self, samples: list[int]) -> Vector:
+        return np.asarray(self.stream[samples].mean(axis=0))
+
+    @property
+    def origin(self) -> Vector:
+        return np.asarray(self.stream.mean(axis=0)) if len(self.classes) > 1 else np.zeros(self.stream.shape[1])
+
+    def scatter(self, groups: list[list[int]]) -> Matrix:
+        """Of samples around the means of their groups."""
+        width = self.stream.shape[1]
+        total = np.zeros((width, width))
+        for samples in groups:
+            for i in samples:
+                v = self.stream[i] - self.mean(samples)
+                total = total + np.outer(v, v)
+        return total
+
+    def precision(self, scatter: Matrix) -> Matrix:
+        """The count and the ridge are those of the whole stream, whatever the scatter was taken without."""
+        count, width = self.stream.shape
+        whole = self.scatter([self.samples_of(k) for k in self.classes])
+        ridge = max(self.ridge * np.trace(whole) / (count * width), 1e-6)
+        return np.asarray(np.linalg.inv(scatter / count + ridge * np.eye(width)))
+
+    def parts(self, x: Vector) -> Parts:
+        """With all that was learned."""
+        precision = self.precision(self.scatter([self.samples_of(k) for k in self.classes]))
+        return self._parts(x, precision, {}, {}, None)
+
+    def parts_without(self, i: int) -> Parts:
+        """Class mean, prototype and covariance without sample i. Lengths are those of the whole means."""
+        k, cloud = self.truths[i], self.clouds[i]
+        groups = [[j for j in self.samples_of(c) if j != i] for c in self.classes]
+        others = [j for j in self.members_of(cloud) if j != i]
+        prototypes = {cloud: self.mean(others)} if others else {}
+        return self._parts(
+            self.stream[i],
+            self.precision(self.scatter(groups)),
+            {k: self.mean(groups[k])},
+            prototypes,
+            None if others else cloud,
+        )
+
+    def parts_without_cloud(self, i: int) -> Parts:
+        """As if all samples of its prototype, lying at its centre, had never been in the class; what they are spread
+        around that centre stays in the covariance."""
+        k, cloud = self.truths[i], self.clouds[i]
+        groups = [[j for j in self.samples_of(c) if self.clouds[j] != cloud] for c in self.classes]
+        precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud)
+
+    def _parts(
+        self,
+        x: Vector,
+        precision: Matrix,
+        classes_without: dict[int, Vector],
+        prototypes_without: dict[int, Vector],
+        left_out: int | None,
+    ) -> Parts:
+        seen = x - self.origin
+        towards, nearness, local = [], [], []
+        for k in self.classes:
+            whole = self.mean(self.samples_of(k)) - self.origin
+            without = classes_without.get(k, whole + self.origin) - self.origin
+            dot, length = without @ precision @ seen, whole @ precision @ whole
+            towards.append(dot / np.sqrt(length))
+            nearness.append(dot - 0.5 * length)
+            cosines = []
+            for cloud in self.clouds_of(k):
+                whole = self.mean(self.members_of(cloud)) - self.origin
+                without = prototypes_without.get(cloud, whole + self.origin) - self.origin
+                if cloud != left_out:
+                    cosines.append(without @ precision @ seen / np.sqrt(whole @ precision @ whole))
+            local.append(max(cosines))
+        return Parts(np.array(towards), np.array(nearness), np.array(local), float(np.sqrt(seen @ precision @ seen)))
