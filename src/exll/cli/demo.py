@@ -32,10 +32,10 @@ def demo(
     console = Console()
     learned, held_out = _digits(seed)
     console.print(
-        f"[bold]exll[/], preset [bold]paper[/], backbone [bold]nano[/]: {len(learned):,} pictures of handwritten "
+        f"[bold]exll[/], preset [bold]glocal[/], backbone [bold]nano[/]: {len(learned):,} pictures of handwritten "
         f"digits, each seen once, first every '0', then every '1', and so on; {len(held_out):,} held out."
     )
-    eye = ImageLearner(backbone="nano", preset="paper")
+    eye = ImageLearner(backbone="nano", preset="glocal")
     seconds = {"seeing": 0.0, "learning": 0.0}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"))
     with Progress(*columns, console=console) as progress:
@@ -101,9 +101,9 @@ def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[s
     truths = np.array(labels)
     right = {name: eye.classifier.predict(vectors, name) == truths for name in ("global", "local", "fused")}
     described = {
-        "global": "global inference (MegaClouds, ExLL-M)",
-        "local": "local inference (prototypes, ExLL-P)",
-        "fused": "fused inference (ExLL-F)",
+        "global": "global inference (MegaClouds)",
+        "local": "local inference (prototypes)",
+        "fused": "fused inference (both)",
     }
     table = Table(show_header=False, box=None, padding=(0, 1))
     for name, words in described.items():
@@ -117,7 +117,7 @@ def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[s
 
 
 def _two_rules(eye: "ImageLearner") -> list[Any]:
-    """The second-largest rules of two classes: smaller than the catch-all, larger than the outliers."""
+    """The second-largest rules of two classes: neither the most common side nor the oddest."""
     rules: dict[Any, list[Any]] = {}
     for rule in eye.rules():
         rules.setdefault(rule.label, []).append(rule)

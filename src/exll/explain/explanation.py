@@ -51,7 +51,8 @@ class Explanation:
     behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
     ``pair_counts`` is what the fusion table holds for this pair of voices: how often each label was the truth. Where it
     is empty, the pair was never seen, and ``reason`` says who spoke. With the preset "glocal" the fused score is the
-    global one plus ``local_score``, what the hit adds; the paper's fusion is no sum, and it is None.
+    global one plus ``local_score``, what the hit adds (``local_score_against``: what the near miss adds to the
+    runner-up's); the paper's fusion is no sum, and they are None.
     """
 
     label: Label
@@ -69,6 +70,7 @@ class Explanation:
     megacloud_membership: float
     global_score: float
     local_score: float | None
+    local_score_against: float | None
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
 
@@ -98,10 +100,10 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         class_scores = voices[0][0]
         local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
-        novelty, local_score = None, None
+        novelty, local_scores = None, None
         if isinstance(asked, GlocalInference):
             novelty = float(asked.novelty(x[None, :])[0])
-            local_score = asked.local_share * float(voices[1][0, k])
+            local_scores = asked.local_share * voices[1][0]
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
@@ -117,9 +119,10 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
                 asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
             reason=_reason(asked, k, global_k, local_k, counts),
-            megacloud_membership=float(softmax(class_scores)[k]),
+            megacloud_membership=min(1.0, float(asked.judged(x[None, :], row_scores, "global")[1][0, k])),
             global_score=float(class_scores[k]),
-            local_score=local_score,
+            local_score=None if local_scores is None else float(local_scores[k]),
+            local_score_against=None if local_scores is None or second is None else float(local_scores[second]),
             contributions=tuple(contributions(asked, x, k)),
             against=() if second is None else tuple(contributions(asked, x, second)),
         )
@@ -181,10 +184,9 @@ def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[
     else:
         said = f"Local inference says {name[local_k]}, global inference {name[global_k]}"
     if isinstance(asked, GlocalInference):
-        share = f"{asked.local_share:.0%} of its say"
         if global_k == local_k:
-            return f"{said}; the fused score is the sum of both, the local one with {share}."
-        return f"{said}; in the sum of both scores, the local one with {share}, {name[k]} comes out first."
+            return f"{said}; the answer is the sum of their scores."
+        return f"{said}; in the sum of their scores {name[k]} comes out first."
     if counts:
         total = sum(counts.values())
         times = "once" if total == 1 else f"{total:,} times"

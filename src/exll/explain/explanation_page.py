@@ -90,6 +90,8 @@ def _answer(case: Case) -> Iterator[str]:
     yield f'<div class="answer"><figure>{_large(case)}<figcaption><bdi>{name}</bdi></figcaption></figure><div>'
     yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
     words = next(words for least, words in SURENESS if explanation.probability >= least)
+    if explanation.known is False:
+        yield "<p><strong>Little that it was taught looks like this</strong>, so it would rather call it unknown.</p>"
     yield (
         f"<p>It is <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
         f"{_grounds(explanation)}.</p>"
@@ -171,17 +173,18 @@ def _which(evidence: Evidence, pictured: int) -> str:
 
 
 def _voices(explanation: Explanation) -> Iterator[str]:
+    summed = explanation.local_score is not None
     yield "<h2>Two voices, and how they became one</h2>"
+    became = (
+        "Both give every class a score, and the two are added; how much each counts was learned from the examples."
+        if summed
+        else "While learning, the model kept count of what was true whenever the two spoke like this."
+    )
     yield (
         "<p>Local inference asks for the single group that is nearest, global inference for the class that is nearest "
-        "as a whole. While learning, the model kept count of what was true whenever the two spoke like this.</p>"
+        f"as a whole. {became}</p>"
     )
-    rows = (
-        ("Local inference", quoted(explanation.local_label)),
-        ("Global inference", quoted(explanation.global_label)),
-        ("Together", quoted(explanation.label)),
-    )
-    yield table(("Voice", "says"), rows)
+    yield _sum_of_voices(explanation) if summed else _said(explanation)
     yield f"<p>{shown(explanation.reason, LONGEST_REASON)}</p>"
     counts = list(explanation.pair_counts.items())
     if counts:
@@ -194,6 +197,32 @@ def _voices(explanation: Explanation) -> Iterator[str]:
         f"<p>When global inference shares out its belief among all classes, {quoted(explanation.label)} gets "
         f"{percent(explanation.megacloud_membership)}.</p>"
     )
+
+
+def _said(explanation: Explanation) -> str:
+    rows = (
+        ("Local inference", quoted(explanation.local_label)),
+        ("Global inference", quoted(explanation.global_label)),
+        ("Together", quoted(explanation.label)),
+    )
+    return table(("Voice", "says"), rows)
+
+
+def _sum_of_voices(explanation: Explanation) -> str:
+    """The scores of the answer and of the second choice, voice by voice; the last line is the sum."""
+    scores = [(explanation.local_score or 0.0, explanation.global_score)]
+    head = ["Voice", "says", f"score of {quoted(explanation.label)}"]
+    if explanation.local_score_against is not None:
+        scores.append((explanation.local_score_against, sum(part.value for part in explanation.against)))
+        head.append(f"score of {quoted(explanation.runner_up)}")
+    said = (explanation.local_label, explanation.global_label, explanation.label)
+    lines = [*zip(*scores, strict=True), tuple(map(sum, scores))]
+    names = ("Local inference", "Global inference", "Together: the sum")
+    rows = [
+        (name, quoted(label), *(f"{score:.3f}" for score in line))
+        for name, label, line in zip(names, said, lines, strict=True)
+    ]
+    return table(head, rows)
 
 
 def _technical(case: Case) -> Iterator[str]:
