@@ -171,8 +171,10 @@ class GlocalLearner(ExLL):
         )
 
     def _make_answers(self) -> GlocalInference:
-        judgement, origin = self._judgement, self._origin()
-        precision = precision_of(self._statistics, self._shrinkage())
+        origin, precision = self._origin(), precision_of(self._statistics, self._shrinkage())
+        judgement = self._judgement
+        if not judgement.reviewed:
+            judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))
         cosine = judgement.class_weight + judgement.prototype_weight
         return GlocalInference.of(
             self._labels,

@@ -24,7 +24,8 @@ from exll.types import Indices, Matrix, Tensors, Vector
 RIDGES = tuple(0.025 * 2**i for i in range(7))  # 0.025 to 1.6 of the mean eigenvalue
 FIRST_RIDGE = 3
 UNSEEN_SIDES = 0.3  # the say of a witness left out with its prototype against one left out alone
-USUAL_COSINE = 20.0  # weight of a cosine before anything could be judged
+FIRST_COSINE = 5.0  # weight of a cosine before anything could be judged: rather too modest than too sure
+USUAL_COSINE = 20.0  # where the search for weights starts
 # Priors, for streams on which nearly nothing goes wrong and which therefore say little. They are worth a few witnesses.
 RIDGE_STEP = 0.5  # nats for one step away from the first ridge, four times that for two
 WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around none
@@ -41,7 +42,7 @@ class Judgement:
     """The numbers. Familiarity is a cosine with what the answer stands for, at most 1."""
 
     ridge: float = RIDGES[FIRST_RIDGE]
-    class_weight: float = USUAL_COSINE
+    class_weight: float = FIRST_COSINE
     nearness_weight: float = 0.0
     prototype_weight: float = 0.0
     level: float = 0.0  # the logarithm of sureness at the usual familiarity
@@ -50,6 +51,14 @@ class Judgement:
     spread: float = 1.0
     usual_of_class: Vector = field(default_factory=lambda: np.empty(0))
     novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the witnesses, sorted
+
+    @property
+    def reviewed(self) -> bool:
+        return len(self.novelties) > 0
+
+    def in_units_of(self, lengths: Vector) -> "Judgement":
+        """The weights it starts with, which are of cosines, for vectors of about these squared lengths."""
+        return replace(self, class_weight=self.class_weight / max(float(np.sqrt(lengths.mean())), 1e-9))
 
     def familiarity(self, towards_class: Vector, towards_prototype: Vector, reach: Vector) -> Vector:
         """The cosines of class and prototype, each with its weight."""
@@ -79,7 +88,7 @@ class Judgement:
     def threshold(self, false_alarms: float) -> float:
         """The novelty that this share of the stream's own examples exceeds; nothing exceeds it while none could be
         judged."""
-        if not len(self.novelties):
+        if not self.reviewed:
             return np.inf
         return float(np.quantile(self.novelties, 1.0 - false_alarms))
 
