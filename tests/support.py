@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from exll.types import Matrix, RecordsKind
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
+both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 
 @dataclass(frozen=True)

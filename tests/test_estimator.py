@@ -16,11 +16,10 @@ from exll.errors import InputError
 from exll.learner.glocal import GlocalLearner
 from exll.learner.precision import lengths_of
 from exll.types import InferenceName
-from support import PRESET_NAMES, assert_equal_models, random_stream
+from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
 NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
 STREAM = random_stream(30, width=12, classes=5, samples=150)
-both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 EXPECTED_FAILURES = {
     "check_estimators_dtypes": "rounds its data to integers, which leaves rows of zeros; a zero vector has no "

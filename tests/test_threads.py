@@ -10,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from exll import ExLLClassifier, load
-from support import PRESET_NAMES
+from support import both_presets
 
 WIDTH = 12
-both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 
 def new_class_every_few_rows(rows: int) -> tuple[NDArray[np.float64], list[str]]:

@@ -19,8 +19,8 @@ def nano() -> Backbone:
     return Backbone("nano", threads=1)
 
 
-def taught(nano: Backbone, each: int = 8) -> ImageLearner:
-    eye = ImageLearner(nano, preset="paper")
+def taught(nano: Backbone, each: int = 8, preset: str = "paper") -> ImageLearner:
+    eye = ImageLearner(nano, preset=preset)
     for seed in range(each):
         for kind in range(3):
             eye.learn(picture(kind, seed), f"kind {kind}", ref=f"{kind}-{seed}.png")
@@ -37,6 +37,16 @@ def test_it_tells_what_it_was_taught(nano: Backbone) -> None:
         assert prediction.runner_up in {"kind 0", "kind 1", "kind 2"} - {prediction.label}
         assert prediction.known
     assert str(eye.rules()[0]).startswith("IF it resembles 0-")
+
+
+def test_glocal_knows_what_it_was_taught_and_says_so_of_what_is_strange(nano: Backbone) -> None:
+    eye = taught(nano, preset="glocal")
+    familiar = eye.predict([picture(i % 3, 100 + i) for i in range(30)])
+    assert [prediction.label for prediction in familiar] == [f"kind {i % 3}" for i in range(30)]
+    assert sum(prediction.known for prediction in familiar) >= 25
+    noise = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), dtype=np.uint8)
+    assert not any(prediction.known for prediction in eye.predict(list(noise)))
+    assert all(prediction.known for prediction in taught(nano).predict(list(noise)))  # the paper's cannot tell
 
 
 def test_every_kind_of_image_gives_the_same_answer(nano: Backbone, tmp_path: Path) -> None:

@@ -112,7 +112,8 @@ class ExLLClassifier(StreamClassifier):
         novel = self._novelty(asked, vectors) > asked.novelty_threshold(_check_share(false_alarms))
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
         answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
-        answers[novel] = unknown
+        for row in np.flatnonzero(novel):  # one by one: a tuple is a value too
+            answers[row] = unknown
         return answers
 
     def novelty(self, X: ArrayLike) -> Vector:

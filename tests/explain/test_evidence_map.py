@@ -7,11 +7,12 @@ from exll.explain.evidence_map import AGAINST, FOR, EvidenceMap, overlay
 from exll.features.backbone import Backbone
 from networks import write_network
 from pictures import picture
+from support import PRESET_NAMES
 
 
-@pytest.fixture(scope="module")
-def eye() -> ImageLearner:
-    learner = ImageLearner(Backbone("nano", threads=1), preset="paper")
+@pytest.fixture(scope="module", params=PRESET_NAMES)
+def eye(request: pytest.FixtureRequest) -> ImageLearner:
+    learner = ImageLearner(Backbone("nano", threads=1), preset=request.param)
     for seed in range(8):
         for kind in range(3):
             learner.learn(picture(kind, seed), f"kind {kind}")

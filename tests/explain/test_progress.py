@@ -5,19 +5,21 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier, load
+from support import both_presets
 
 
-def taught(spread: float = 0.02) -> ExLLClassifier:
+def taught(preset: str, spread: float = 0.02) -> ExLLClassifier:
     """Two classes that lie together, one far off, one with two examples."""
     rng = np.random.default_rng(4)
     centres = {"mug": [1.0, 0, 0], "cup": [1.0, 0.05, 0], "pan": [0, 1.0, 0], "key": [0, 0, 1.0]}
     labels = rng.permutation(["mug"] * 40 + ["cup"] * 40 + ["pan"] * 40 + ["key"] * 2).tolist()
     X = np.array([centres[label] for label in labels]) + rng.normal(size=(len(labels), 3)) * spread
-    return ExLLClassifier("paper").fit(X, labels)
+    return ExLLClassifier(preset).fit(X, labels)
 
 
-def test_the_weakest_classes_come_first_and_those_too_young_lead() -> None:
-    progress = taught(0.2).progress()
+@both_presets
+def test_the_weakest_classes_come_first_and_those_too_young_lead(preset: str) -> None:
+    progress = taught(preset, 0.2).progress()
     assert progress[0].label == "key"
     assert progress[0].verdict == "too early to tell"
     assert {entry.label for entry in progress[1:3]} == {"mug", "cup"}
@@ -26,31 +28,35 @@ def test_the_weakest_classes_come_first_and_those_too_young_lead() -> None:
     assert accuracies == sorted(accuracies, key=lambda share: share or 0.0)
 
 
-def test_a_class_that_is_recognised_is_taught_enough_and_one_that_is_confused_is_not() -> None:
-    by_label = {entry.label: entry for entry in taught(0.2).progress()}
+@both_presets
+def test_a_class_that_is_recognised_is_taught_enough_and_one_that_is_confused_is_not(preset: str) -> None:
+    by_label = {entry.label: entry for entry in taught(preset, 0.2).progress()}
     assert by_label["pan"].verdict == "enough"
     assert by_label["mug"].verdict in ("needs more", "nearly there")
     assert by_label["mug"].confused_with == "cup"
     assert by_label["mug"].confusions <= by_label["mug"].tested - by_label["mug"].recognised
 
 
-def test_numbers_are_counts_of_the_last_examples() -> None:
-    for entry in taught().progress():
+@both_presets
+def test_numbers_are_counts_of_the_last_examples(preset: str) -> None:
+    for entry in taught(preset).progress():
         assert entry.tested <= 32
         assert entry.recognised + entry.confusions <= entry.tested
         assert entry.accuracy == (entry.recognised / entry.tested if entry.tested else None)
 
 
-def test_the_sentence_says_what_to_do_and_why() -> None:
-    entry = next(entry for entry in taught().progress() if entry.label == "pan")
+@both_presets
+def test_the_sentence_says_what_to_do_and_why(preset: str) -> None:
+    entry = next(entry for entry in taught(preset).progress() if entry.label == "pan")
     assert str(entry).startswith('"pan": That seems enough. Of its last 32 examples ')
-    alone = ExLLClassifier("paper").fit(np.eye(3)[:1], ["mug"]).progress()[0]
+    alone = ExLLClassifier(preset).fit(np.eye(3)[:1], ["mug"]).progress()[0]
     assert str(alone) == '"mug": Teach it a few more examples; none could be tested before it was learned.'
     assert alone.accuracy is None
 
 
-def test_it_is_kept_in_the_model_file_and_survives_a_merge(tmp_path: Path) -> None:
-    model = taught()
+@both_presets
+def test_it_is_kept_in_the_model_file_and_survives_a_merge(preset: str, tmp_path: Path) -> None:
+    model = taught(preset)
     model.save(tmp_path / "m.exll")
     again = load(tmp_path / "m.exll")
     assert isinstance(again, ExLLClassifier)

@@ -4,20 +4,20 @@ import pytest
 from exll import ExLLClassifier
 from exll.errors import InputError
 from exll.types import RuleLevel
-from support import random_stream
+from support import PRESET_NAMES, random_stream
 
 STREAM = random_stream(9, samples=200, classes=4, width=8)
 
 
-@pytest.fixture
-def model() -> ExLLClassifier:
+@pytest.fixture(params=PRESET_NAMES)
+def model(request: pytest.FixtureRequest) -> ExLLClassifier:
     refs = [f"{i}.jpg" for i in range(200)]
-    return ExLLClassifier("paper").fit(STREAM.X, [f"c{k}" for k in STREAM.y], refs=refs)
+    return ExLLClassifier(request.param).fit(STREAM.X, [f"c{k}" for k in STREAM.y], refs=refs)
 
 
 def test_there_is_a_rule_for_every_prototype_largest_first(model: ExLLClassifier) -> None:
     rules = model.rules("prototype")
-    assert sorted(rule.conditions[0].prototype for rule in rules) == list(range(model.n_prototypes_))
+    assert sorted(rule.conditions[0].prototype for rule in rules) == sorted(model.learner_.supports)
     for label in model.classes_:
         own = [rule for rule in rules if rule.label == label]
         assert [rule.support for rule in own] == sorted((rule.support for rule in own), reverse=True)

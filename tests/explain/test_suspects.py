@@ -8,7 +8,7 @@ from exll import ExLLClassifier
 from exll.errors import InputError
 from exll.explain.suspects import SHRINKAGE, leave_one_out_posteriors
 from exll.types import Matrix, RecordsKind
-from support import random_stream
+from support import both_presets, random_stream
 from suspects import average_precision
 from tasks import Task
 
@@ -39,17 +39,18 @@ def test_a_row_alone_in_its_class_has_no_say() -> None:
     np.testing.assert_allclose(posteriors[4], 1 / 3)
 
 
-def test_a_wrong_label_comes_first_with_what_it_would_be() -> None:
+@both_presets
+def test_a_wrong_label_comes_first_with_what_it_would_be(preset: str) -> None:
     stream = random_stream(9, width=12, classes=3, samples=150, repeats=0)
     labels = [f"c{k}" for k in stream.y]
     truth = labels[70]
     labels[70] = next(label for label in ("c0", "c1", "c2") if label != truth)
-    model = ExLLClassifier("paper", records="vectors").fit(stream.X, labels, refs=[f"{i}.jpg" for i in range(150)])
+    model = ExLLClassifier(preset, records="vectors").fit(stream.X, labels, refs=[f"{i}.jpg" for i in range(150)])
     first = model.suspects().ranked[0]
     assert (first.name, first.position, first.label, first.would_be) == ("70.jpg", 70, labels[70], truth)
     assert first.doubt > 0.9
     assert first in model.suspects().contradicted()
-    again = ExLLClassifier("paper", records="none").fit(stream.X, labels)
+    again = ExLLClassifier(preset, records="none").fit(stream.X, labels)
     given = again.suspects(stream.X, labels, [f"{i}.jpg" for i in range(150)])
     assert given.ranked[0].name == "70.jpg"
     assert again.suspects(stream.X, labels).ranked[0].name == "sample 71"

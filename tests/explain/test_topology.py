@@ -14,7 +14,7 @@ from exll.explain.topology_page import description, page
 from exll.explain.topology_picture import draw, encoded
 from exll.explain.wording import readable
 from exll.types import Label, Matrix
-from support import random_stream, untaught
+from support import both_presets, random_stream, untaught
 
 METHODS: tuple[MethodName, ...] = ("auto", "tsne", "pca")
 HOSTILE = (
@@ -30,10 +30,10 @@ HOSTILE = (
 )
 
 
-def model(samples: int = 200, classes: int = 4) -> ExLLClassifier:
-    stream = random_stream(9, samples=samples, classes=classes, width=8)
-    refs = [f"{i}.jpg" for i in range(samples)]
-    return ExLLClassifier("paper").fit(stream.X, [f"c{k}" for k in stream.y], refs=refs)
+def model(preset: str = "paper") -> ExLLClassifier:
+    stream = random_stream(9, samples=200, classes=4, width=8)
+    refs = [f"{i}.jpg" for i in range(200)]
+    return ExLLClassifier(preset).fit(stream.X, [f"c{k}" for k in stream.y], refs=refs)
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +52,23 @@ def made_up(prototypes: int, labels: tuple[Label, ...], seed: int = 0) -> Topolo
     )
 
 
-def test_a_map_holds_every_prototype_with_its_class_support_names_and_edges(topology: Topology) -> None:
-    learner = model().learner_
+@both_presets
+def test_a_map_holds_every_prototype_with_its_class_support_names_and_edges(preset: str) -> None:
+    learner = model(preset).learner_
+    topology = topology_of(learner)
+    ids = topology.ids.tolist()
     assert topology.positions.shape == (learner.prototype_count, 2)
     assert topology.positions.min() >= 0
     assert topology.positions.max() <= 1
-    assert dict(zip(topology.ids.tolist(), topology.supports.tolist(), strict=True)) == learner.supports
+    assert dict(zip(ids, topology.supports.tolist(), strict=True)) == learner.supports
     for k, label in enumerate(topology.labels):
         megacloud = learner.megacloud(k)
         assert label == learner.labels[k]
-        assert np.flatnonzero(topology.class_of == k).tolist() == megacloud.prototypes.tolist()
-        own = {(one, other): n for one, other, n in topology.edges if topology.class_of[one] == k}
-        assert own == megacloud.edges
-    largest = int(topology.supports.argmax())
-    assert topology.names[largest] == tuple(record.name for record in learner.records(largest)[:5])
+        assert np.sort(topology.ids[topology.class_of == k]).tolist() == megacloud.prototypes.tolist()
+        own = [(ids[one], ids[other], n) for one, other, n in topology.edges if topology.class_of[one] == k]
+        assert {(min(one, other), max(one, other)): n for one, other, n in own} == megacloud.edges
+    for j, names in zip(ids, topology.names, strict=True):
+        assert names == tuple(record.name for record in learner.records(j)[:5])
 
 
 def test_near_prototypes_lie_near_each_other() -> None:

@@ -27,6 +27,22 @@ def test_answers_are_what_predict_said_before_each_sample() -> None:
         assert model.learner_.history(k).answers.tolist() == said[k][-SPAN:]
 
 
+def test_answers_of_glocal_are_what_its_classes_said_before_each_sample() -> None:
+    # A review and a new class reach the precision that learning uses one sample later than the one for asking.
+    stream = random_stream(21, width=8, classes=4, samples=160)
+    model = ExLLClassifier("glocal", refresh_growth=0).fit(stream.X[:90], stream.y[:90])
+    said: list[list[int]] = [[] for _ in range(4)]
+    for i in range(90, 160):
+        said[stream.y[i]].append(int(model.predict(stream.X[i : i + 1], "global")[0]))
+        model.partial_fit(stream.X[i : i + 1], stream.y[i : i + 1])
+    differing = 0
+    for k in range(4):
+        answers = model.learner_.history(k).answers.tolist()[-len(said[k]) :]
+        differing += sum(one != other for one, other in zip(answers, said[k][-len(answers) :], strict=True))
+    assert differing <= 1  # there is one review among these
+    assert any(k not in said[k] or len(set(said[k])) > 1 for k in range(4))  # some were wrong
+
+
 def test_only_the_last_examples_are_kept_oldest_first() -> None:
     history = history_of(2, [(0, i % 2, i >= 30) for i in range(100)])
     assert history.of(0).answers.tolist() == [i % 2 for i in range(68, 100)]

@@ -12,9 +12,7 @@ from exll.errors import LearningInterruptedError
 from exll.learner.interrupts import interrupt_deferred
 from exll.learner.megacloud import MegaClouds
 from exll.learner.records import AllRecords
-from support import PRESET_NAMES, random_stream
-
-both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
+from support import both_presets, random_stream
 
 
 def test_ctrl_c_waits_until_nothing_is_half_done() -> None:

@@ -12,10 +12,10 @@ from exll.errors import InputError
 from exll.learner.exll import BLOCK_ROWS, ExLL
 from exll.types import InferenceName
 from support import (
-    PRESET_NAMES,
     Stream,
     assert_equal_models,
     assignments,
+    both_presets,
     learned,
     random_stream,
     scatter_matrix,
@@ -25,7 +25,6 @@ from support import (
 
 NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
 growths = st.sampled_from([0.0, 0.1, 1.0])
-both_presets = pytest.mark.parametrize("preset", PRESET_NAMES)
 
 
 def cut(stream: Stream, sizes: list[int]) -> list[slice]:

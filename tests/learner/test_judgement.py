@@ -1,16 +1,16 @@
 """Weights, sureness and novelty: the numbers that glocal learns about itself."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, minimize
 from scipy.special import logsumexp
 
 from exll import ExLLClassifier
-from exll.learner import judgement as module
 from exll.learner.glocal import FIRST_REVIEW, GlocalLearner
 from exll.learner.judgement import (
     LEVELS,
@@ -27,6 +27,7 @@ from exll.learner.leaving_out import Evidence, left_out_alone, left_out_with_pro
 from exll.types import InferenceName, Matrix, Vector
 from support import learned, random_stream
 
+Loss: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
 
 
@@ -48,23 +49,21 @@ def evidence_of(seed: int, samples: int = 80) -> tuple[Evidence, Evidence, int]:
 
 
 @pytest.fixture
-def losses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Callable[[Vector], tuple[float, Vector]], Vector]]:
+def losses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Loss, Vector]]:
     """Every function that is minimised, and where its minimum was found."""
-    minimise, seen = module.minimize, []
+    seen = []
 
-    def noted(loss: Callable[[Vector], tuple[float, Vector]], *more: Any, **options: Any) -> Any:
-        found = minimise(loss, *more, **options)
+    def noted(loss: Loss, *more: Any, **options: Any) -> Any:
+        found = minimize(loss, *more, **options)
         seen.append((loss, np.asarray(found.x)))
         return found
 
-    monkeypatch.setattr(module, "minimize", noted)
+    monkeypatch.setattr("exll.learner.judgement.minimize", noted)
     return seen
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_gradients_are_those_of_the_losses(
-    losses: list[tuple[Callable[[Vector], tuple[float, Vector]], Vector]], seed: int
-) -> None:
+def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], seed: int) -> None:
     alone, with_prototype, classes = evidence_of(seed)
     losses.clear()
     judge(RIDGES[3], alone, with_prototype, classes)
@@ -73,8 +72,12 @@ def test_gradients_are_those_of_the_losses(
     rng = np.random.default_rng(seed)
     for loss, found in losses:
         for point in (found, found + 0.1, found * rng.uniform(0.5, 1.5, len(found))):
-            slow = approx_fprime(point, lambda at, loss=loss: loss(at)[0], 1e-6)
+            slow = approx_fprime(point, partial(value_of, loss), 1e-6)
             np.testing.assert_allclose(loss(point)[1], slow, rtol=1e-3, atol=1e-3)
+
+
+def value_of(loss: Loss, point: Vector) -> float:
+    return loss(point)[0]
 
 
 def slow_loss(weights: Vector, alone: Evidence, with_prototype: Evidence) -> float:

@@ -19,7 +19,7 @@ from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
 from exll.learner.model_file import read_model, write_model
 from exll.types import RecordsKind, Tensors
-from support import PRESET_NAMES, assert_equal_models, random_stream
+from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
 STREAM = random_stream(21, width=6, classes=3, samples=40)
 
@@ -301,7 +301,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("preset", PRESET_NAMES)
+@both_presets
 def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"
     rng = np.random.default_rng(5)

@@ -150,8 +150,9 @@ class GlocalLearner(ExLL):
         self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count), self.class_count)
 
     def _left_out(self, ridge: float, most: int) -> Products:
-        """The dot products of the first so many witnesses, under the precision of this moment with a ridge."""
-        origin, table = self._origin(), self._prototypes
+        """The dot products of at most so many witnesses, under the precision of this moment with a ridge."""
+        origin, table, witnesses = self._origin(), self._prototypes, self._witnesses
+        some = slice(None, None, max(1, -(-len(witnesses) // most)))  # evenly, since the first came first
         order = np.argsort(table.class_of, kind="stable")
         place_of = np.empty(table.next_id, np.int64)
         place_of[table.ids[order]] = np.arange(len(order))
@@ -164,9 +165,9 @@ class GlocalLearner(ExLL):
         )
         return Products(
             precision_of(self._statistics, self._shrunk_by(ridge)),
-            self._witnesses.vectors[:most].astype(np.float64) - origin,
-            self._witnesses.classes[:most],
-            place_of[self._witnesses.prototypes[:most]],
+            witnesses.vectors[some].astype(np.float64) - origin,
+            witnesses.classes[some],
+            place_of[witnesses.prototypes[some]],
             means,
         )
 
@@ -216,8 +217,9 @@ class GlocalLearner(ExLL):
         if self._seen_from.shape != (self.width,) or self._next_review <= self.sample_count:
             raise ValueError("the review was due before")
         self._judgement = Judgement.from_state(part_of("judgement", state), self.class_count)
-        ids = set(self._prototypes.ids.tolist())
-        self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, self.class_count, ids)
+        table = self._prototypes
+        class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
+        self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
 
     @property
     def _own_nbytes(self) -> int:

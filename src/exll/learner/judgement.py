@@ -109,8 +109,11 @@ class Judgement:
         if any(vector.ndim != 1 for vector in vectors.values()) or len(vectors["usual_of_class"]) > classes:
             raise ValueError("the judgement knows more classes than there are")
         numbers = {name: float(state[name]) for name in cls.__dataclass_fields__ if name not in vectors}
-        if not numbers["spread"] > 0 or numbers["ridge"] not in RIDGES:
-            raise ValueError("the judgement is not one")
+        weights = min(numbers["class_weight"], numbers["nearness_weight"], numbers["prototype_weight"])
+        if weights < 0 or not numbers["spread"] > 0 or numbers["ridge"] not in RIDGES:
+            raise ValueError("the judgement's weights are none")
+        if not (LEVELS[0] <= numbers["level"] <= LEVELS[1] and SLOPES[0] <= numbers["slope"] <= SLOPES[1]):
+            raise ValueError("the judgement is out of bounds")
         values: dict[str, Any] = {**numbers, **vectors}
         return cls(**values)
 

@@ -65,16 +65,15 @@ class Witnesses:
     def state(self) -> Tensors:
         return {"vectors": self.vectors, "classes": self.classes, "prototypes": self.prototypes}
 
-    def restore(self, state: Tensors, width: int, samples: int, classes: int, prototypes: set[int]) -> None:
+    def restore(self, state: Tensors, width: int, samples: int, class_of: dict[int, int]) -> None:
+        """``class_of`` gives the class of every prototype by its id."""
         self._vectors = GrowingArray((width,), np.float32, state["vectors"])
         self._classes = GrowingArray((), np.int64, state["classes"])
         self._prototypes = GrowingArray((), np.int64, state["prototypes"])
         if {len(self._vectors), len(self._prototypes), min(samples, MOST)} != {len(self)}:
             raise ValueError("witnesses differ in number")
-        if self.classes.min(initial=0) < 0 or self.classes.max(initial=0) >= classes:
-            raise ValueError("a witness belongs to no class")
-        if not set(self.prototypes.tolist()) <= prototypes:
-            raise ValueError("a witness belongs to no prototype")
+        if [class_of.get(prototype) for prototype in self.prototypes.tolist()] != self.classes.tolist():
+            raise ValueError("a witness belongs to no prototype of its class")
 
 
 def _scrambled(number: int) -> int:

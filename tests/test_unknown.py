@@ -1,0 +1,134 @@
+"""`predict(X, unknown=...)`: saying so where nothing known is near."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exll import ExLLClassifier, load
+from exll.errors import InputError
+from exll.types import Matrix
+
+RNG = np.random.default_rng(0)
+CENTRES = RNG.normal(size=(4, 16))
+Y = RNG.integers(0, 4, 300)
+X = CENTRES[Y] + 0.25 * RNG.normal(size=(300, 16))
+LIKE = CENTRES[RNG.integers(0, 4, 500)] + 0.25 * RNG.normal(size=(500, 16))
+FAR = RNG.normal(size=(200, 16))
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+
+
+@pytest.fixture(scope="module")
+def model() -> ExLLClassifier:
+    return ExLLClassifier("glocal").fit(X, NAMES[Y])
+
+
+def test_far_away_things_are_unknown_and_those_like_the_stream_mostly_are_not(model: ExLLClassifier) -> None:
+    assert np.mean(model.predict(FAR, unknown="?") == "?") > 0.9
+    assert np.mean(model.predict(LIKE, unknown="?") == "?") < 0.12
+    assert model.novelty(FAR).min() > np.median(model.novelty(LIKE))
+
+
+def test_more_false_alarms_find_more_that_is_unknown(model: ExLLClassifier) -> None:
+    shares = [np.mean(model.predict(LIKE, unknown="?", false_alarms=rate) == "?") for rate in (0.01, 0.05, 0.2, 0.6)]
+    assert shares == sorted(shares)
+    assert shares[0] < 0.05 < 0.4 < shares[-1]
+
+
+def test_what_is_known_is_answered_as_ever(model: ExLLClassifier) -> None:
+    queries = np.concatenate([LIKE, FAR])
+    plain, answers = model.predict(queries), model.predict(queries, unknown="?")
+    known = model.novelty(queries) <= model.novelty_threshold()
+    assert (answers[known] == plain[known]).all()
+    assert set(answers[~known].tolist()) == {"?"}
+    assert 0 < known.sum() < len(queries)
+
+
+@pytest.mark.parametrize("unknown", ["a longer word than any class", "?", ""])
+def test_a_word_among_words_gives_words(model: ExLLClassifier, unknown: str) -> None:
+    answers = model.predict(FAR, unknown=unknown)
+    assert answers.dtype.kind == "U"
+    assert unknown in answers.tolist()
+
+
+@pytest.mark.parametrize("unknown", [None, -1, np.nan, 1.5, False, ("no", "class")])
+def test_any_other_value_gives_objects_and_stands_as_it_is(model: ExLLClassifier, unknown: Any) -> None:
+    answers = model.predict(FAR, unknown=unknown)
+    assert answers.dtype == object
+    assert answers.shape == (200,)
+    assert any(answer is unknown or answer == unknown for answer in answers.tolist())
+    assert all(isinstance(answer, str) for answer in answers.tolist() if answer is not unknown and answer != unknown)
+
+
+@pytest.mark.parametrize(("labels", "unknown"), [(Y, -1), (Y, "?"), (Y, None), (Y % 2 == 0, None), (Y % 2 == 0, "?")])
+def test_labels_of_other_kinds_stand_beside_the_value(labels: Any, unknown: Any) -> None:
+    model = ExLLClassifier("glocal").fit(X, labels)
+    answers = model.predict(np.concatenate([FAR, LIKE]), unknown=unknown).tolist()
+    assert unknown in answers
+    assert {type(answer) for answer in answers if answer != unknown} <= {int, bool}
+    assert set(answers) - {unknown} <= set(np.asarray(labels).tolist())
+
+
+@pytest.mark.parametrize(("labels", "unknown"), [(NAMES[Y], "bee"), (Y, 2), (Y, 2.0), (Y % 2 == 0, True)])
+def test_the_value_may_not_be_a_class(labels: Any, unknown: Any) -> None:
+    with pytest.raises(InputError, match="unknown must not be a class"):
+        ExLLClassifier("glocal").fit(X, labels).predict(FAR, unknown=unknown)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), "few", None, True])
+def test_false_alarms_are_a_share(model: ExLLClassifier, share: Any) -> None:
+    with pytest.raises(InputError, match="false_alarms must be a share between 0 and 1; got "):
+        model.predict(FAR, unknown="?", false_alarms=share)
+    with pytest.raises(InputError, match="false_alarms must be a share"):
+        model.novelty_threshold(share)
+
+
+def test_unknown_is_for_fused_inference(model: ExLLClassifier) -> None:
+    with pytest.raises(InputError, match="unknown is for fused inference; got 'local'"):
+        model.predict(FAR, "local", unknown="?")
+
+
+def test_the_paper_preset_says_how_to_hear_unknown() -> None:
+    paper = ExLLClassifier("paper").fit(X, NAMES[Y])
+    asks: list[Any] = [
+        lambda: paper.predict(FAR, unknown="?"),
+        lambda: paper.novelty(FAR),
+        lambda: paper.novelty_threshold(),
+    ]
+    for ask in asks:
+        with pytest.raises(InputError, match='teach a model with preset="glocal"'):
+            ask()
+
+
+def test_novelty_is_refused_before_anything_was_learned_and_for_bad_rows(model: ExLLClassifier) -> None:
+    fresh = ExLLClassifier("glocal")
+    for ask in (lambda: fresh.novelty(FAR), lambda: fresh.predict(FAR, unknown="?"), fresh.novelty_threshold):
+        with pytest.raises(ValueError, match="not fitted"):
+            ask()
+    bad: list[Matrix] = [np.zeros((1, 16)), np.full((1, 16), np.nan), np.ones((1, 3))]
+    for rows in bad:
+        with pytest.raises(InputError):
+            model.novelty(rows)
+
+
+def test_many_rows_are_answered_like_few(model: ExLLClassifier) -> None:
+    many = np.tile(LIKE, (3, 1))  # more than are looked at together
+    np.testing.assert_allclose(model.novelty(many), np.tile(model.novelty(LIKE), 3), atol=1e-9)
+    assert model.predict(many, unknown="?").tolist() == model.predict(LIKE, unknown="?").tolist() * 3
+
+
+def test_a_saved_model_knows_what_is_unknown(model: ExLLClassifier, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.exll")
+    again = load(tmp_path / "m.exll")
+    assert isinstance(again, ExLLClassifier)
+    np.testing.assert_array_equal(again.novelty(FAR), model.novelty(FAR))
+    assert again.novelty_threshold(0.1) == model.novelty_threshold(0.1)
+
+
+def test_an_explanation_says_whether_it_is_known(model: ExLLClassifier) -> None:
+    for x in (*FAR[:10], *LIKE[:10]):
+        explanation = model.explain(x)
+        assert explanation.novelty == pytest.approx(model.novelty(x[None])[0])
+        assert explanation.known == (model.predict(x[None], unknown="?")[0] != "?")
+    assert ExLLClassifier("paper").fit(X, Y).explain(FAR[0]).known is None
