@@ -13,11 +13,13 @@ from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
+from exll.explain.explanation_page import Case, worth_leaving_out
 from exll.explain.rules import Rule
 from exll.features.backbone import BUILT_IN, Backbone, find_backbone
-from exll.features.image import ImageSource
+from exll.features.image import ImageSource, read_image
 from exll.learner.model_file import ModelFile
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
+from exll.version import __version__
 
 KIND = "image-learner"
 
@@ -113,6 +115,31 @@ class ImageLearner:
         k, other = numbers
         assert k is not None
         return evidence_map(asked, self.backbone.feature_map(image), k, other)
+
+    def case(self, image: ImageSource, name: str) -> Case:
+        """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image."""
+        vector = self.backbone.features([image])[0]
+        explanation = self.classifier.explain(vector)
+        label, runner_up = explanation.label, explanation.runner_up
+        maps = []
+        if self.backbone.has_map:
+            maps = [self.evidence_map(image, label, other) for other in dict.fromkeys((None, runner_up))]
+        return Case(
+            name=name,
+            explanation=explanation,
+            without=tuple(self.classifier.without(vector, j) for j in worth_leaving_out(explanation)),
+            picture=read_image(image),
+            crop=self.backbone.preprocessing.crop(image),
+            maps=tuple(maps),
+            facts={
+                "preset": self.classifier.preset,
+                "backbone": self.backbone.name,
+                "classes": f"{len(self.classes_):,}",
+                "prototypes": f"{self.classifier.n_prototypes_:,}",
+                "examples learned": f"{self.classifier.learner_.sample_count:,}",
+                "made by": f"exll {__version__}",
+            },
+        )
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -34,8 +34,8 @@ def exll(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Complete
     )
 
 
-def exll_json(*arguments: str | Path) -> dict[str, Any]:
-    result = exll(*arguments, "--json")
+def exll_json(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]:
+    result = exll(*arguments, "--json", cwd=cwd)
     assert result.returncode == 0, result.stderr
     facts: dict[str, Any] = json.loads(result.stdout)
     return facts
@@ -156,6 +156,41 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     assert exll("rules", model, "--of", "nobody").returncode == 1
 
 
+def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data.name, "-m", model, cwd=data.parent).returncode == 0
+    picture(2, 99).save(tmp_path / "new.png")
+    why, rules = tmp_path / "why.html", tmp_path / "rules.HTML"
+    result = exll("explain", model, tmp_path / "new.png", "-o", why, cwd=data.parent)
+    assert result.stdout == f'{why}: why new.png is taken for "kind 2"\n', result.stderr
+    assert "file not found" not in why.read_text(encoding="utf-8")
+    assert exll("rules", model, "--html", rules, "--of", "kind 1", cwd=data.parent).stdout.startswith(f"{rules}: ")
+    page = rules.read_text(encoding="utf-8")
+    assert page.count("<section") == 1
+    assert "data:image/webp" in page
+    assert "file not found" not in page
+    assert exll("rules", model, "--html", rules, cwd=tmp_path).returncode == 0
+    assert "000.png</bdi>: file not found" in rules.read_text(encoding="utf-8")  # its refs led from another folder
+    facts = exll_json("explain", model, tmp_path / "new.png", "-o", why)
+    assert facts["label"] == "kind 2"
+
+
+def test_a_page_that_cannot_be_written_is_said_before_the_work(data: Path, tmp_path: Path) -> None:
+    for arguments, sentence in (
+        (("explain", "no.exll", "no.png", "-o", "why.pdf"), "an explanation is an .html file; got why.pdf."),
+        (("explain", "no.exll", "no.png", "-o", "none/why.html"), "there is no folder none"),
+        (("rules", "no.exll", "--html", "rules"), "a page of rules is an .html file; got rules."),
+        (("rules", "no.exll", "--html", "r.html", "--level", "class"), "leave out --level class"),
+    ):
+        result = exll(*arguments, cwd=tmp_path)
+        assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+        assert sentence in result.stderr
+    ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]).save(tmp_path / "v.exll")
+    result = exll("explain", "v.exll", "no.png", "-o", "why.html", cwd=tmp_path)
+    assert "v.exll was taught with vectors, not images; explain it in Python." in result.stderr
+    assert exll("rules", "v.exll", "--html", "r.html", cwd=tmp_path).stdout == "r.html: 3 rules\n"
+
+
 def test_suspects_are_named(tmp_path: Path) -> None:
     folder = write_class_folder(tmp_path / "data", classes=3, each=15)
     wrong = folder / "kind 0" / "wrong.png"
@@ -215,7 +250,7 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     for words in ("global inference", "local inference", "fused inference", "either right", "prototypes", "bytes"):
         assert words in result.stdout
     assert "learned per second" in result.stdout
-    assert result.stdout.count("IF it resembles digit_") == 2
+    assert result.stdout.count("IF it resembles learned/") == 2
     facts = exll_json("info", tmp_path / "here" / "digits.exll")
     assert facts["examples"] == 1438
     assert facts["backbone"] == "nano"
@@ -223,6 +258,13 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     sheets = list((tmp_path / "here").glob("rule_*.png"))
     assert f"Pictures of {len(sheets)} rules" in result.stdout
     assert len(sheets) > 10
+    for name in ("why.html", "rules.html"):
+        assert name in result.stdout
+        page = (tmp_path / "here" / name).read_text(encoding="utf-8")
+        assert "data:image/webp" in page
+        assert "not found" not in page
+    # What the demo leaves can be gone on with.
+    assert exll_json("evaluate", "digits.exll", "held-out", cwd=tmp_path / "here")["examples"] == 359
 
 
 def test_info_shows_a_model_and_takes_odd_names_literally(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from exll import ExLLClassifier
 from exll.errors import InputError
-from exll.explain.topology import MethodName, Topology, colours, place_labels, readable, topology_of, voronoi_of
+from exll.explain.topology import MethodName, Topology, colours, place_labels, topology_of, voronoi_of
 from exll.explain.topology_page import description, page
 from exll.explain.topology_picture import draw, encoded
+from exll.explain.wording import readable
 from exll.learner.exll import ExLL
 from exll.types import Label, Matrix
 from support import random_stream

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from exll.estimator import ExLLClassifier
+    from exll.explain.thumbnails import Thumbnails
     from exll.features.cache import FeatureCache
     from exll.teaching import Model
 
@@ -65,6 +66,28 @@ def open_classifier(path: Path) -> "ExLLClassifier":
         return ExLLClassifier._from_file(file)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
         raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
+
+
+def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
+    """Whether a file can be written there: said before the work, not after it."""
+    from exll.errors import InputError
+
+    if out.suffix.lower() not in suffixes:
+        *most, last = suffixes
+        either = f"{', '.join(most)} or {last}" if most else last
+        article = "an" if either.startswith(".html") else "a"
+        raise InputError(f"{what} is {article} {either} file; got {out}.")
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {out.parent} to write {out.name} into.")
+    if out.is_dir():
+        raise InputError(f"{out} is a folder; name a file to write {what} to.")
+
+
+def thumbnails_of(model: Path, classifier: "ExLLClassifier", side: int | None = None) -> "Thumbnails":
+    """Pictures of the examples that a model file names."""
+    from exll.explain.thumbnails import SIDE, Thumbnails, folders_of
+
+    return Thumbnails(folders_of(model, getattr(classifier, "lessons_", [])), side or SIDE)
 
 
 def feature_cache(wanted: bool) -> "FeatureCache | None":

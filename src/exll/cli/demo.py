@@ -1,7 +1,7 @@
 """``exll demo``: one pass over pictures of handwritten digits, class by class, with nothing to download."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -10,13 +10,15 @@ if TYPE_CHECKING:
 
     from exll.vision import ImageLearner
 
+    Picture: TypeAlias = tuple[str, str, Image]  # path below the demo's folder, label, pixels
+
 BATCH = 16
 
 
 def demo(
     seed: Annotated[int, typer.Option(help="Which pictures are held out, and the order within a class.")] = 0,
     out: Annotated[
-        Path, typer.Option(help="The folder for the model and for pictures of its rules.", file_okay=False)
+        Path, typer.Option(help="The folder for the model, its pictures and its pages.", file_okay=False)
     ] = Path("exll-demo"),
 ) -> None:
     """Teach pictures of handwritten digits, each once, class by class (the hard order), and show what was learned."""
@@ -49,21 +51,28 @@ def demo(
             state = f"{len(eye.classes_)} classes, {eye.classifier.n_prototypes_} prototypes"
             progress.update(task, advance=len(labels), state=state)
     rates = {name: len(learned) / spent for name, spent in seconds.items()}
-    console.print(_results(eye, held_out, rates))
+    vectors = eye.backbone.features([image for _, _, image in held_out])
+    console.print(_results(eye, vectors, [label for _, label, _ in held_out], rates))
     console.print("\n[bold]Two of its rules[/], each made of the pictures it learned from:")
     for rule in _two_rules(eye):
         console.print(f"  {rule}", markup=False, highlight=False, soft_wrap=True)
-    sheets = _write(eye, {ref: image for ref, _, image in learned}, out)
-    console.print(
-        f"\nPictures of {sheets} rules and the model are in {out}; try: exll info {out / 'digits.exll'}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+    sheets = _write(eye, learned, held_out, out)
+    asked = _telling(eye, held_out, vectors)
+    _write_pages(eye, out, asked)
+    written = {
+        "why.html": f"why {asked} is taken for what it is",
+        "rules.html": "all its rules, in pictures",
+        "rule_*.png": f"Pictures of {sheets} rules, one file each",
+        "digits.exll": f"the model; try: exll explain {out / 'digits.exll'} {out / asked}",
+        "held-out": f"the other pictures; try: exll evaluate {out / 'digits.exll'} {out / 'held-out'}",
+    }
+    console.print(f"\nIn {out}:", markup=False, highlight=False, soft_wrap=True)
+    for name, what in written.items():
+        console.print(f"  {name:12} {what}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _digits(seed: int) -> "tuple[list[tuple[str, str, Image]], list[tuple[str, str, Image]]]":
-    """scikit-learn's digits, drawn large: (name, label, picture), four fifths to learn, class by class, a fifth to
+def _digits(seed: int) -> "tuple[list[Picture], list[Picture]]":
+    """scikit-learn's digits, drawn large: (path, label, picture), four fifths to learn, class by class, a fifth to
     test."""
     import numpy as np
     from PIL import Image
@@ -72,21 +81,24 @@ def _digits(seed: int) -> "tuple[list[tuple[str, str, Image]], list[tuple[str, s
     data = load_digits()
     pixels = np.round(data.images * 255 / 16).astype(np.uint8)
     pictures = [
-        (f"digit_{i:04d}", str(label), Image.fromarray(small).resize((128, 128), Image.Resampling.BICUBIC))
+        (f"{label}/digit_{i:04d}.png", str(label), Image.fromarray(small).resize((128, 128), Image.Resampling.BICUBIC))
         for i, (small, label) in enumerate(zip(pixels, data.target, strict=True))
     ]
     order = np.random.default_rng(seed).permutation(len(pictures))
     held_out, learned = order[: len(order) // 5], order[len(order) // 5 :]
     learned = learned[np.argsort(data.target[learned], kind="stable")]
-    return [pictures[i] for i in learned], [pictures[i] for i in held_out]
+    return _below("learned", [pictures[i] for i in learned]), _below("held-out", [pictures[i] for i in held_out])
 
 
-def _results(eye: "ImageLearner", held_out: "list[tuple[str, str, Image]]", rates: dict[str, float]) -> Any:
+def _below(folder: str, pictures: "list[Picture]") -> "list[Picture]":
+    return [(f"{folder}/{name}", label, image) for name, label, image in pictures]
+
+
+def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[str, float]) -> Any:
     import numpy as np
     from rich.table import Table
 
-    truths = np.array([label for _, label, _ in held_out])
-    vectors = eye.backbone.features([image for _, _, image in held_out])
+    truths = np.array(labels)
     right = {name: eye.classifier.predict(vectors, name) == truths for name in ("global", "local", "fused")}
     described = {
         "global": "global inference (MegaClouds, ExLL-M)",
@@ -113,15 +125,36 @@ def _two_rules(eye: "ImageLearner") -> list[Any]:
     return (telling + [own[0] for own in rules.values()])[:2]
 
 
-def _write(eye: "ImageLearner", images: "dict[str, Image]", out: Path) -> int:
-    """The model, and a contact sheet for every rule that more than one picture made."""
+def _telling(eye: "ImageLearner", held_out: "list[Picture]", vectors: Any) -> str:
+    """A picture that the two voices take for different digits, and both together for the right one."""
+    nearest, as_a_whole, fused = (eye.classifier.predict(vectors, name) for name in ("local", "global", "fused"))
+    right = fused == [label for _, label, _ in held_out]
+    first = int(((nearest != as_a_whole) & right).argmax())  # the very first where there is none
+    return held_out[first][0]
+
+
+def _write(eye: "ImageLearner", learned: "list[Picture]", held_out: "list[Picture]", out: Path) -> int:
+    """The model, all pictures, and a contact sheet for every rule that more than one picture made."""
     from exll.explain.contact_sheet import contact_sheet
 
-    out.mkdir(parents=True, exist_ok=True)
+    for folder in {(out / name).parent for name, _, _ in (*learned, *held_out)}:
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, _, image in (*learned, *held_out):
+        image.save(out / name)
     eye.save(out / "digits.exll")
+    images = {name: image for name, _, image in learned}
     rules = [rule for rule in eye.rules() if rule.support > 1]
     for rule in rules:
         condition = rule.conditions[0]
         sheet = contact_sheet([images[name] for name in condition.names], str(rule))
         sheet.save(out / f"rule_{rule.label}_{condition.prototype:03d}.png")
     return len(rules)
+
+
+def _write_pages(eye: "ImageLearner", out: Path, asked: str) -> None:
+    from exll.cli.explain import write_page as write_explanation
+    from exll.cli.rules import write_page as write_rules
+
+    model = out / "digits.exll"
+    write_explanation(eye, out / asked, model, out / "why.html")
+    write_rules(eye.rules(), model, eye.classifier, out / "rules.html")

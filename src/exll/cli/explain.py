@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from exll.cli.common import BackboneOption, JsonOption, ModelArgument, ThreadsOption, open_model
+from exll.cli.common import (
+    BackboneOption,
+    JsonOption,
+    ModelArgument,
+    ThreadsOption,
+    check_out,
+    open_model,
+    thumbnails_of,
+)
 
 if TYPE_CHECKING:
     from exll.explain.explanation import Evidence, Explanation
@@ -17,6 +25,10 @@ EXAMPLES_SHOWN = 3
 def explain(
     model: ModelArgument,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="An image file.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
+    ] = None,
     json: JsonOption = False,
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
@@ -27,11 +39,30 @@ def explain(
     from exll.errors import StreamError
     from exll.estimator import ExLLClassifier
 
+    if out is not None:
+        check_out(out, "an explanation", (".html",))
     learner = open_model(model, backbone, threads)
     if isinstance(learner, ExLLClassifier):
         raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
-    explanation = cast("ImageLearner", learner).explain(image)
-    typer.echo(dumps(explanation.to_dict(), indent=2) if json else _words(explanation))
+    if out is None:
+        explanation = cast("ImageLearner", learner).explain(image)
+    else:
+        explanation = write_page(cast("ImageLearner", learner), image, model, out)
+    if json:
+        typer.echo(dumps(explanation.to_dict(), indent=2))
+    elif out is None:
+        typer.echo(_words(explanation))
+    else:
+        typer.echo(f'{out}: why {image.name} is taken for "{explanation.label}"')
+
+
+def write_page(eye: "ImageLearner", image: Path, model: Path, out: Path) -> "Explanation":
+    """Write the page of why an image is taken for what it is."""
+    from exll.explain.explanation_page import page
+
+    case = eye.case(image, str(image))
+    out.write_text(page(case, thumbnails_of(model, eye.classifier)), encoding="utf-8")
+    return case.explanation
 
 
 def _words(explanation: "Explanation") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from exll.cli.common import JsonOption, ModelArgument, open_classifier
+from exll.cli.common import JsonOption, ModelArgument, check_out, open_classifier
 
 if TYPE_CHECKING:
     from exll.explain.topology import Topology
@@ -34,7 +34,7 @@ def map_command(
     """Draw a model's prototypes: who lies near whom, how large, of which class, and the regions between them."""
     from json import dumps
 
-    _check_out(out)
+    check_out(out, "a map", FORMATS)
     learner = open_classifier(model).learner_
 
     from exll.explain.topology import topology_of
@@ -54,18 +54,6 @@ def map_command(
         typer.echo(dumps(facts, indent=2))
     else:
         typer.echo(f"{out}: {topology.summary()}")
-
-
-def _check_out(out: Path) -> None:
-    """Before the work, not after it."""
-    from exll.errors import InputError
-
-    if out.suffix.lower() not in FORMATS:
-        raise InputError(f"a map is a .png, .svg or .html file; got {out}.")
-    if not out.parent.is_dir():
-        raise InputError(f"there is no folder {out.parent} to write {out.name} into.")
-    if out.is_dir():
-        raise InputError(f"{out} is a folder; name a file to write the map to.")
 
 
 def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:

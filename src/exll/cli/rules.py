@@ -1,11 +1,16 @@
 """``exll rules``: the IF-THEN rules of a model."""
 
 import enum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from exll.cli.common import JsonOption, ModelArgument, open_classifier
+from exll.cli.common import JsonOption, ModelArgument, check_out, open_classifier, thumbnails_of
+
+if TYPE_CHECKING:
+    from exll.estimator import ExLLClassifier
+    from exll.explain.rules import Rule
 
 
 class LevelChoice(enum.StrEnum):
@@ -20,20 +25,42 @@ def rules(
         LevelChoice, typer.Option(help="One rule per prototype, per class or per MegaCloud.")
     ] = LevelChoice.prototype,
     of: Annotated[str | None, typer.Option(help="Only the rules of this class.", show_default=False)] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the rules as a page of pictures: an .html file.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Print the rules of a model, the largest share of a class first; single examples are counted as unusual."""
     from json import dumps
 
     from exll.errors import InputError
+    from exll.explain.wording import counted
 
+    if html is not None:
+        check_out(html, "a page of rules", (".html",))
+        if level is not LevelChoice.prototype:
+            raise InputError(f"a page of rules shows prototypes, class by class; leave out --level {level.value}.")
     classifier = open_classifier(model)
     found = [rule for rule in classifier.rules(level.value) if of is None or str(rule.label) == of]
     if not found:
         raise InputError(f"{model} has no class {of!r}.")
+    if html is not None:
+        write_page(found, model, classifier, html)
     if json:
         typer.echo(dumps([rule.to_dict() for rule in found], indent=2))
-        return
+    elif html is not None:
+        typer.echo(f"{html}: {counted(len(found), 'rule')}")
+    else:
+        _print(found, level)
+
+
+def write_page(rules: "list[Rule]", model: Path, classifier: "ExLLClassifier", out: Path) -> None:
+    from exll.explain.rules_page import SIDE, page
+
+    out.write_text(page(rules, model.name, thumbnails_of(model, classifier, SIDE)), encoding="utf-8")
+
+
+def _print(found: "list[Rule]", level: LevelChoice) -> None:
     unusual: dict[object, int] = {}
     for rule in found:
         if level is LevelChoice.prototype and rule.support == 1 and rule.class_count > 1:

@@ -5,14 +5,14 @@ measures, which happens in all dimensions and with the precision.
 """
 
 import math
-import unicodedata
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import InputError
+from exll.explain.wording import counted
 from exll.learner.exll import ExLL
 from exll.types import Indices, Label, Matrix, Vector
 
@@ -246,31 +246,3 @@ def colours(count: int) -> list[str]:
     linear = np.stack([red, green, blue], axis=1).clip(0, 1)
     shown = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return ["#{:02X}{:02X}{:02X}".format(*row) for row in np.round(255 * shown).astype(int).tolist()]
-
-
-def readable(text: Any, most: int) -> str:
-    """A label or name as one line that cannot break a drawing: no control, no lone surrogate, not too long."""
-    kept = []
-    for character in str(text):
-        category = unicodedata.category(character)
-        if category in ("Cs", "Co", "Cn"):
-            kept.append("\N{REPLACEMENT CHARACTER}")
-        elif unicodedata.bidirectional(character) not in (
-            "LRE",
-            "RLE",
-            "LRO",
-            "RLO",
-            "PDF",
-            "LRI",
-            "RLI",
-            "FSI",
-            "PDI",
-        ):
-            kept.append(" " if category in ("Cc", "Zl", "Zp") else character)
-    line = " ".join("".join(kept).split()) or "(no name)"
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def counted(count: int, noun: str) -> str:
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{count:,} {noun if count == 1 else plural}"

@@ -1,37 +1,23 @@
-"""The map of a model as one HTML file that asks nothing of any network: two inline drawings, a search, a list.
+"""The map of a model as a page: two inline drawings, a search, a list."""
 
-Labels and names are strangers' text. All of it is escaped, and the page's own policy lets no script run but the one
-written here.
-"""
-
-import base64
-import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 
 import numpy as np
 
-from exll.explain.topology import PlacedLabel, Topology, colours, counted, place_labels, readable, voronoi_of
+from exll.explain.page import html_page, shown
+from exll.explain.topology import PlacedLabel, Topology, colours, place_labels, voronoi_of
+from exll.explain.wording import counted, file_name, readable
 from exll.types import Matrix, Vector
 
 SIDE = 1000
 LETTERS = ((40, 30), (120, 22), (float("inf"), 17))  # their height by the number of classes
-LONGEST_LABEL, LONGEST_NAME, LONGEST_FULL = 24, 80, 300
+LONGEST_LABEL, LONGEST_FULL = 24, 300
 OTHERS = 0.75
 
 STYLE = """
-:root{color-scheme:light dark;--paper:#fff;--ink:#202020;--faint:#5c5c5c;--line:#b8b8b8;--lit:#000}
-@media (prefers-color-scheme:dark){:root{--paper:#16181b;--ink:#ececec;--faint:#a8a8a8;--line:#4a4d52;--lit:#fff}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:1500px;padding:12px 16px 84px;background:var(--paper);color:var(--ink);
-  font:16px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
-h1{font-size:1.35rem;margin:0}p{margin:.2rem 0;color:var(--faint)}
-.find{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:.7rem 0}
-input,button{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:6px}
-input{padding:6px 10px;min-width:0;width:16rem;max-width:100%}
-.maps{display:grid;grid-template-columns:1fr 1fr;gap:16px}figure{margin:0}
-figcaption{font-size:.875rem;color:var(--faint);margin-top:4px}
+.maps{display:grid;grid-template-columns:1fr 1fr;gap:16px}
 .maps svg{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:6px}
 text{font-family:system-ui,sans-serif;fill:var(--ink);stroke:var(--paper);stroke-width:.22em;stroke-linejoin:round;
   stroke-opacity:.8;paint-order:stroke;text-anchor:middle;dominant-baseline:central;pointer-events:none}
@@ -44,14 +30,11 @@ circle.at,circle:focus{stroke:var(--lit);stroke-width:6;outline:none}.cell.at{st
 .dim{opacity:.1}.dim.lit{opacity:1}
 #readout{position:fixed;left:0;right:0;bottom:0;margin:0;padding:10px 16px;min-height:3rem;
   max-height:40vh;overflow:auto;background:var(--paper);color:var(--ink);border-top:1px solid var(--line)}
-summary{margin-top:12px;cursor:pointer}
 ul{list-style:none;margin:8px 0;padding:0;columns:15rem;column-gap:16px}li{break-inside:avoid}
 li button{display:block;width:100%;padding:4px 8px;margin:0 0 4px;text-align:left;cursor:pointer}
 li svg{width:.8em;height:.8em;margin-right:.4em}li small{color:var(--faint)}
-@media (max-width:760px){.maps{grid-template-columns:1fr}body{padding-left:10px;padding-right:10px}}
-@media print{:root{--paper:#fff;--ink:#202020;--faint:#5c5c5c;--line:#b8b8b8}.find,#readout{display:none}
-  body{padding:0;max-width:none}.maps{grid-template-columns:1fr 1fr}*{print-color-adjust:exact}
-  figure{break-inside:avoid}}
+@media (max-width:760px){.maps{grid-template-columns:1fr}}
+@media print{#readout{display:none}.maps{grid-template-columns:1fr 1fr}}
 """
 
 SCRIPT = """
@@ -131,15 +114,8 @@ SCRIPT = """
 def page(topology: Topology, title: str) -> str:
     """The whole file as text; the same for the same topology."""
     shades = colours(len(topology.labels))
-    heading = escape(readable(title, LONGEST_FULL))
-    policy = (
-        f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; base-uri 'none'; form-action 'none'"
-    )
-    parts = [
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{heading}: map</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+    heading = shown(title)
+    body = [
         f"<h1>{heading}</h1>\n<p>{topology.summary()}</p>",
         '<div class="find"><label for="search">Find a class</label><input id="search" type="search" autocomplete="off">'
         '<span id="found" role="status"></span></div>\n<div class="maps">',
@@ -148,9 +124,8 @@ def page(topology: Topology, title: str) -> str:
         "</div>",
         *_list(topology, shades),
         '<p id="readout">Point at a circle, touch it, or go from one to the next with Tab and the arrow keys.</p>',
-        f"<script>{SCRIPT}</script>\n</body>\n</html>\n",
     ]
-    return "\n".join(parts)
+    return html_page(f"{heading}: map", body, STYLE, SCRIPT)
 
 
 def _circles(topology: Topology, shades: list[str]) -> Iterator[str]:
@@ -210,7 +185,7 @@ def _labels(topology: Topology, placed: list[PlacedLabel]) -> Iterator[str]:
 
 def _text(topology: Topology, j: int, centre: Sequence[float], size: float, more: str) -> str:
     k, (x, y) = topology.class_of[j], centre
-    label = escape(readable(topology.labels[k], LONGEST_LABEL))
+    label = shown(topology.labels[k], LONGEST_LABEL)
     place = f'x="{SIDE * x:.1f}" y="{SIDE * (1 - y):.1f}" font-size="{size:g}"'
     return f'<text data-k="{k}" {place}{more} aria-hidden="true">{label}</text>'
 
@@ -220,7 +195,7 @@ def _list(topology: Topology, shades: list[str]) -> Iterator[str]:
     examples = np.bincount(topology.class_of, weights=topology.supports).astype(int)
     yield f"<details open><summary>{counted(len(shades), 'class')}</summary><ul>"
     for k in sorted(range(len(shades)), key=lambda k: (-examples[k], k)):
-        full = escape(readable(topology.labels[k], LONGEST_FULL))
+        full = shown(topology.labels[k])
         counts = f"{counted(int(examples[k]), 'example')}, {counted(int(prototypes[k]), 'prototype')}"
         swatch = (
             f'<svg viewBox="0 0 100 100" aria-hidden="true"><circle cx="50" cy="50" r="48" fill="{shades[k]}"/></svg>'
@@ -232,18 +207,13 @@ def _list(topology: Topology, shades: list[str]) -> Iterator[str]:
 
 def description(topology: Topology, j: int) -> str:
     """A prototype in words: "mug, prototype 7, 12 examples: a.jpg, b.jpg and 10 more"."""
-    support, names = int(topology.supports[j]), [_file_name(name) for name in topology.names[j]]
+    support, names = int(topology.supports[j]), [file_name(name) for name in topology.names[j]]
     label = readable(topology.labels[topology.class_of[j]], LONGEST_FULL)
     words = f"{label}, prototype {j}, {counted(support, 'example')}"
     if not names:
         return words
     more = support - len(names)
     return f"{words}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
-
-
-def _file_name(name: str) -> str:
-    """The last part of a path: five whole ones are too much to listen to."""
-    return readable(name.replace("\\", "/").rstrip("/").rpartition("/")[2], LONGEST_NAME)
 
 
 def _hidden(topology: Topology, placed: list[PlacedLabel]) -> str:
@@ -271,7 +241,3 @@ def _ems(character: str) -> float:
     if unicodedata.east_asian_width(character) in "WF":
         return 1.1
     return 0.72 if character.isupper() or character in "mwMW@%…" else 0.57
-
-
-def _hash(content: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
 
-from exll.explain.topology import PlacedLabel, Topology, colours, counted, place_labels, readable, voronoi_of
+from exll.explain.topology import PlacedLabel, Topology, colours, place_labels, voronoi_of
+from exll.explain.wording import counted, readable
 
 PAPER, INK, FAINT = "#FFFFFF", "#202020", "#606060"
 WIDTH, HEIGHT, PANEL, SIDE, BOTTOM = 15.0, 8.35, 7.2, 0.2, 0.5  # inches

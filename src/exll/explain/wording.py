@@ -1,0 +1,42 @@
+"""Strangers' text and our numbers as short words: what every picture and page of a model needs."""
+
+import unicodedata
+from typing import Any
+
+# What would turn the direction of the text after it.
+EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+LONGEST_FILE_NAME = 80
+
+
+def readable(text: Any, most: int) -> str:
+    """A label or name as one line that cannot break a drawing: no control, no lone surrogate, not too long."""
+    kept = []
+    for character in str(text):
+        category = unicodedata.category(character)
+        if category in ("Cs", "Co", "Cn"):
+            kept.append("\N{REPLACEMENT CHARACTER}")
+        elif unicodedata.bidirectional(character) not in EMBEDDINGS:
+            kept.append(" " if category in ("Cc", "Zl", "Zp") else character)
+    line = " ".join("".join(kept).split()) or "(no name)"
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def file_name(ref: str) -> str:
+    """The last part of a path: whole ones are too much to read or to listen to."""
+    return readable(ref.replace("\\", "/").rstrip("/").rpartition("/")[2], LONGEST_FILE_NAME)
+
+
+def percent(share: float) -> str:
+    """A share with one digit, and never 0% or 100% for what is not quite.
+
+    >>> percent(0.837), percent(0.00002), percent(0.99999), percent(1.0)
+    ('83.7%', 'less than 0.1%', 'more than 99.9%', '100.0%')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
+
+
+def counted(count: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{count:,} {noun if count == 1 else plural}"

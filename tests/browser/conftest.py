@@ -1,0 +1,57 @@
+"""A browser for the tests of pages: the system's own chromium, driven by Playwright."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browser.checks import WIDE, Opener, Watched, watch
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A fresh browser with a profile of its own. It ends with the module: while it runs, its thread has an event loop
+    that would be in the way of other tests' own."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("CI must look at the pages, and there is no chromium here.")
+        pytest.skip("there is no chromium here")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Opener]:
+    """Opens a file or an address; at the end none of the pages may have complained or asked for anything else."""
+    opened: list[Watched] = []
+
+    def opener(address: Path | str, *, dark: bool = False, width: int = WIDE) -> Watched:
+        url = address.resolve().as_uri() if isinstance(address, Path) else address
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        )
+        watched = watch(context, allowed=url)
+        opened.append(watched)
+        watched.page.goto(url)
+        return watched
+
+    yield opener
+    for watched in opened:
+        watched.page.context.close()
+    assert [fault for watched in opened for fault in watched.faults] == []

@@ -1,0 +1,163 @@
+"""The pages of a model in a browser: quiet, closed, readable in light and dark, on a telephone and by keyboard."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Error
+
+from browser.checks import NARROW, WIDE, Opener, check_contrast, check_keyboard, check_width
+from exll import ImageLearner
+from exll.explain.explanation_page import page as explanation_page
+from exll.explain.page import html_page
+from exll.explain.rules_page import page as rules_page
+from exll.explain.thumbnails import Thumbnails
+from exll.explain.topology import topology_of
+from exll.explain.topology_page import page as map_page
+from pictures import picture, write_class_folder
+
+PAGES = ("explanation-0", "rules", "map")
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"quotes\' & <b>signs</b>" onload=alert(2)',
+    "\N{HEBREW LETTER SHIN}\N{HEBREW LETTER LAMED}\N{HEBREW LETTER VAV}\N{HEBREW LETTER FINAL MEM} \u202egpj.exe",
+    "long" * 400,
+)
+SHOWN = (*HOSTILE[:2], HOSTILE[2].replace("\u202e", ""), "longlong")
+
+
+def write_pages(folder: Path, names: tuple[str, ...], refs: dict[str, str] | None = None) -> Path:
+    """A model of patterns under these names, and its pages; ``refs`` are other names for some of its examples."""
+    taught = write_class_folder(folder / "taught", classes=len(names), each=10)
+    eye = ImageLearner(backbone="nano", preset="paper")
+    examples = [(f"kind {k}/{i:03d}.png", name) for k, name in enumerate(names) for i in range(10)]
+    order = np.random.default_rng(0).permutation(len(examples))
+    for ref, label in (examples[i] for i in order):
+        eye.learn(taught / ref, label, ref=(refs or {}).get(ref, ref))
+    thumbnails = Thumbnails([taught])
+    contents = {
+        **{
+            f"explanation-{k}": explanation_page(eye.case(picture(k, 77), "new.png"), thumbnails)
+            for k in range(len(names))
+        },
+        "rules": rules_page(eye.rules(), names[0], thumbnails),
+        "map": map_page(topology_of(eye.classifier.learner_), names[0]),
+    }
+    for name, content in contents.items():
+        (folder / f"{name}.html").write_text(content, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pages(tmp_path_factory.mktemp("pages"), ("mug", "pan", "bowl"), {"kind 0/003.png": "gone.jpg"})
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    refs = {f"kind {k}/{i:03d}.png": HOSTILE[i % 4] for k in range(4) for i in range(5)}
+    return write_pages(tmp_path_factory.mktemp("hostile"), HOSTILE, refs)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_quiet_closed_and_readable(open_page: Opener, pages: Path, name: str, dark: bool, width: int) -> None:
+    open_page(pages / f"{name}.html", dark=dark, width=width).check()
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("rules", SHOWN), ("map", SHOWN), *((f"explanation-{k}", SHOWN[k : k + 1]) for k in range(4))],
+)
+def test_hostile_names_are_shown_as_text(
+    open_page: Opener, hostile_pages: Path, name: str, expected: tuple[str, ...], width: int
+) -> None:
+    watched = open_page(hostile_pages / f"{name}.html", width=width)
+    watched.check()
+    words = watched.page.text_content("body") or ""
+    for label in expected:
+        assert label in words
+    assert watched.page.locator("script").count() <= 1
+    assert watched.page.locator("b").count() == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_part_that_can_be_used_is_reached_by_keyboard(open_page: Opener, pages: Path, name: str) -> None:
+    watched = open_page(pages / f"{name}.html")
+    assert check_keyboard(watched.page)
+
+
+def test_the_circles_of_the_map_are_walked_with_tab_and_arrows(open_page: Opener, pages: Path) -> None:
+    page = open_page(pages / "map.html").page
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    read = [page.locator("#readout").text_content()]
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+        read.append(page.locator("#readout").text_content())
+    assert all("prototype" in str(words) for words in read)
+    assert len(set(read)) > 1
+
+
+def test_the_filter_of_the_rules_leaves_the_classes_asked_for(open_page: Opener, pages: Path) -> None:
+    page = open_page(pages / "rules.html").page
+    page.keyboard.press("Tab")
+    page.keyboard.type("BO")
+    assert page.locator("section:visible h2").all_text_contents() == ["bowl"]
+    assert page.locator("#found").text_content() == "1 of 3 found"
+    page.locator("#search").fill("")
+    assert page.locator("section:visible").count() == 3
+
+
+def test_the_jump_list_leads_to_a_class(open_page: Opener, pages: Path) -> None:
+    page = open_page(pages / "rules.html", width=NARROW).page
+    page.set_viewport_size({"width": NARROW, "height": 300})
+    page.get_by_text("Go to a class").click()
+    page.get_by_role("link", name="mug").click()
+    top = page.get_by_role("heading", name="mug", exact=True).evaluate("heading => heading.getBoundingClientRect().top")
+    assert 0 <= top < 100
+    assert page.url.endswith("#class-1")
+
+
+def test_a_picture_that_is_gone_is_named(open_page: Opener, pages: Path) -> None:
+    watched = open_page(pages / "rules.html")
+    watched.open_details()
+    assert watched.page.get_by_text("gone.jpg: file not found").is_visible()
+
+
+def test_paper_is_white_also_where_the_screen_is_dark(open_page: Opener, pages: Path) -> None:
+    page = open_page(pages / "explanation-0.html", dark=True).page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    check_contrast(page)
+
+
+def test_the_checks_see_what_is_wrong(open_page: Opener, tmp_path: Path) -> None:
+    body = ["<h1>Too faint</h1><p>one</p><p>two</p><div>wide</div><button>no sign of focus</button>"]
+    style = "h1{color:#bbb;background:#fff}div{width:3000px}button:focus{outline:none}"
+    (tmp_path / "bad.html").write_text(html_page("bad", body, style), encoding="utf-8")
+    page = open_page(tmp_path / "bad.html").page
+    for check in (check_contrast, check_width, check_keyboard):
+        with pytest.raises(AssertionError):
+            check(page)
+
+
+def test_the_policy_lets_nothing_in_and_the_watch_sees_who_tries(open_page: Opener, tmp_path: Path) -> None:
+    body = ['<h1>Hungry</h1><img src="http://localhost:9/x.png" alt="x"><p onclick="x()">one</p>']
+    (tmp_path / "bad.html").write_text(html_page("bad", body, ""), encoding="utf-8")
+    (tmp_path / "open.html").write_text('<img src="http://localhost:9/x.png">', encoding="utf-8")
+    for name, complaint in (("bad.html", "Content Security Policy"), ("open.html", "asked for http://localhost:9/")):
+        watched = open_page(tmp_path / name)
+        assert any(complaint in fault for fault in watched.faults)
+        watched.faults.clear()
+
+
+def test_a_script_that_fails_is_noticed(open_page: Opener, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text(html_page("bad", ["<h1>x</h1>"], "", "nobody.home();"), encoding="utf-8")
+    watched = open_page(tmp_path / "bad.html")
+    with pytest.raises(Error):
+        watched.page.evaluate("nobody.home()")
+    assert any("nobody" in fault for fault in watched.faults)
+    watched.faults.clear()
