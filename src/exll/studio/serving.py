@@ -1,0 +1,75 @@
+"""The server: listens, tells where, opens the browser, ends cleanly."""
+
+import contextlib
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterable
+from types import FrameType
+
+import uvicorn
+
+from exll.errors import ExLLError
+from exll.studio.app import create_app
+from exll.studio.project import Project
+
+MOST_CONNECTIONS = 256
+SHUTDOWN_SECONDS = 10
+EVERY_ADDRESS = ("0.0.0.0", "::")
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, project: Project) -> None:
+        super().__init__(config)
+        self._project = project
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._project.events.close()  # open streams would be waited for
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A port of its own before anything else: an address in use is said at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ExLLError(f"the studio cannot listen on {host} port {port}: {reason}. Try another --port.") from error
+    return listening
+
+
+def address_of(host: str, listening: socket.socket) -> str:
+    shown = "127.0.0.1" if host == EVERY_ADDRESS[0] else "::1" if host == EVERY_ADDRESS[1] else host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+
+
+def serve(
+    project: Project,
+    listening: socket.socket,
+    host: str,
+    token: str | None,
+    names: Iterable[str] = (),
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Until SIGINT or SIGTERM; requests under way are finished first."""
+    app = create_app(project, host, token, names)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    server = _Server(config, project)
+    ready()
+    with contextlib.suppress(KeyboardInterrupt), listening:
+        server.run([listening])
+
+
+def open_browser(address: str) -> None:
+    """In a thread of its own: some browsers return only when they are closed."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
