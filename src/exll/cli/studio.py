@@ -33,20 +33,18 @@ def studio(
         raise InputError("the studio needs some more packages; install them with: pip install 'exll[studio]'")
 
     from exll.studio.project import Project
-    from exll.studio.serving import address_of, listen, open_browser, serve
+    from exll.studio.serving import Server, address_of, listen, open_browser, serve
     from exll.studio.tokens import check_token, is_loopback, token_for
 
     token, is_new = token_for(host)
     check_token(host, token)
     with listen(host, port) as listening, Project(folder, backbone, preset) as project:
         address = address_of(host, listening)
-
-        def ready() -> None:
-            typer.echo(f"the studio of {project.name} is open at {address} (Ctrl-C ends it)")
-            if is_new:
-                typer.echo(f"its token, shown only now: {token}")
-            if not no_browser and is_loopback(host):
-                open_browser(address)
-
-        serve(project, listening, host, token, allow_host or (), ready)
+        server = Server(project, host, token, allow_host or ())
+        typer.echo(f"the studio of {project.name} is open at {address} (Ctrl-C ends it)")
+        if is_new:
+            typer.echo(f"its token, shown only now: {token}")
+        if not no_browser and is_loopback(host):
+            open_browser(address)
+        serve(server, listening)
     typer.echo("the studio is closed; everything that was taught is kept")

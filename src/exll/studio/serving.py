@@ -1,10 +1,11 @@
 """The server: listens, tells where, opens the browser, ends cleanly."""
 
 import contextlib
+import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import FrameType
 
 import uvicorn
@@ -18,10 +19,23 @@ SHUTDOWN_SECONDS = 10
 EVERY_ADDRESS = ("0.0.0.0", "::")
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, project: Project) -> None:
-        super().__init__(config)
+class Server(uvicorn.Server):
+    """Requests under way are finished before it ends."""
+
+    def __init__(self, project: Project, host: str, token: str | None, names: Iterable[str] = ()) -> None:
         self._project = project
+        super().__init__(
+            uvicorn.Config(
+                create_app(project, host, token, names),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                limit_concurrency=MOST_CONNECTIONS,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._project.events.close()  # open streams would be waited for
@@ -44,29 +58,10 @@ def address_of(host: str, listening: socket.socket) -> str:
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
 
-def serve(
-    project: Project,
-    listening: socket.socket,
-    host: str,
-    token: str | None,
-    names: Iterable[str] = (),
-    ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Until SIGINT or SIGTERM; requests under way are finished first."""
-    app = create_app(project, host, token, names)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )
-    server = _Server(config, project)
-    ready()
-    with contextlib.suppress(KeyboardInterrupt), listening:
+def serve(server: Server, listening: socket.socket) -> None:
+    """Until SIGINT or SIGTERM. The server raises either once more when it has ended; whoever called us goes on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
         server.run([listening])
 
 
