@@ -1,0 +1,182 @@
+"""What the studio costs over the bare model, as ratios within one run, on loopback.
+
+``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
+ask while one teaches and rebuilds run; throughput over that of a bare predict loop with as many threads, and the 95th
+percentile over (clients / cores) bare predicts. Every image is another one, so nothing is remembered.
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
+
+import argparse
+import io
+import itertools
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import numpy as np
+from PIL import Image
+
+from exll import ImageLearner
+
+CLIENTS = 8
+SIDE = 320
+CLASSES = 5
+TAUGHT_BEFORE = 300
+TIMEOUT = 60
+CORES = len(os.sched_getaffinity(0))
+
+
+def photo(seed: int) -> bytes:
+    """A JPEG of some smooth colours, another one for every seed."""
+    rng = np.random.default_rng(seed)
+    small = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+    small[:6] = np.random.default_rng(seed % CLASSES).integers(0, 256, 3)
+    file = io.BytesIO()
+    Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@contextmanager
+def studio() -> Iterator[str]:
+    """A studio of its own process, with some examples taught."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = "from exll.cli.main import run; run()"
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-c", command, "studio", f"{folder}/p", "--port", "0", "--no-browser"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" is open at ")[1].split()[0]
+        try:
+            with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
+                for seed in range(TAUGHT_BEFORE):
+                    teach(client, seed)
+            yield address
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def teach(client: httpx.Client, seed: int) -> int:
+    fields = {"label": f"class {seed % CLASSES}"}
+    response = client.post("/api/teach", data=fields, files={"files": ("x.jpg", photo(seed))})
+    response.raise_for_status()
+    number: int = response.json()["results"][0]["example"]["id"]
+    return number
+
+
+def ask(client: httpx.Client, image: bytes) -> None:
+    client.post("/api/predict", files={"file": ("x.jpg", image)}).raise_for_status()
+
+
+def bare_model() -> ImageLearner:
+    eye = ImageLearner()
+    for seed in range(TAUGHT_BEFORE):
+        eye.learn(photo(seed), f"class {seed % CLASSES}")
+    eye.predict(photo(0))
+    return eye
+
+
+def alone(eye: ImageLearner, address: str, count: int) -> None:
+    images = [photo(100_000 + i) for i in range(count)]
+    with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
+        ask(client, photo(0))
+        # In turns, so that all meet the same machine.
+        rows = [
+            (
+                seconds(lambda: eye.predict(image)),  # noqa: B023
+                seconds(lambda: client.get("/healthz").raise_for_status()),
+                seconds(lambda: ask(client, image)),  # noqa: B023
+            )
+            for image in images
+        ]
+    bare, health, asked = (statistics.median(column) for column in zip(*rows, strict=True))
+    print(
+        f"alone: bare {1e3 * bare:.1f} ms, /healthz {1e3 * health:.1f} ms, asked {1e3 * asked:.1f} ms; "
+        f"ratio {asked / (bare + health):.2f} (at most 1.5)",
+        flush=True,
+    )
+
+
+def in_threads(work: Callable[[bytes], object], images: list[bytes]) -> tuple[float, list[float]]:
+    """Requests a second of all threads together, and the time of each."""
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        start = time.perf_counter()
+        taken = list(pool.map(lambda image: seconds(lambda: work(image)), images))
+        return len(images) / (time.perf_counter() - start), taken
+
+
+@contextmanager
+def disturbed(address: str) -> Iterator[dict[str, int]]:
+    """One who teaches, and deletes what it taught every now and then, so that a rebuild runs."""
+    ended, done = threading.Event(), {"taught": 0, "rebuilds": 0}
+
+    def disturb() -> None:
+        with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
+            for seed in itertools.count(500_000):
+                if ended.is_set():
+                    return
+                number = teach(client, seed)
+                done["taught"] += 1
+                if done["taught"] % 10 == 1:
+                    client.post("/api/examples/delete", json={"ids": [number]}).raise_for_status()
+                    done["rebuilds"] += 1
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        yield done
+    finally:
+        ended.set()
+        thread.join()
+
+
+def together(eye: ImageLearner, address: str, count: int) -> None:
+    images = [photo(200_000 + i) for i in range(count)]
+    bare_rate, bare_taken = in_threads(eye.predict, images)
+    bare_alone = statistics.median(seconds(lambda: eye.predict(image)) for image in images[:100])  # noqa: B023
+    clients = threading.local()
+
+    def ask_as_client(image: bytes) -> None:
+        if not hasattr(clients, "own"):
+            clients.own = httpx.Client(base_url=address, timeout=TIMEOUT)
+        ask(clients.own, image)
+
+    with disturbed(address) as done:
+        rate, taken = in_threads(ask_as_client, images)
+    p95, bare_p95 = (statistics.quantiles(times, n=20)[-1] for times in (taken, bare_taken))
+    print(
+        f"together: {count:,} requests of {CLIENTS} clients without an error, {done['taught']} taught and "
+        f"{done['rebuilds']} rebuilds begun meanwhile\n"
+        f"  throughput {rate:.0f}/s, bare {bare_rate:.0f}/s; ratio {rate / bare_rate:.2f} (at least 0.7)\n"
+        f"  95th percentile {1e3 * p95:.0f} ms (bare threads {1e3 * bare_p95:.0f} ms); over clients/cores x bare "
+        f"{1e3 * bare_alone:.1f} ms: {p95 / (CLIENTS / CORES * bare_alone):.2f} (at most 3)",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=2000)
+    options = parser.parse_args()
+    model = bare_model()
+    with studio() as where:
+        alone(model, where, options.requests // 10)
+        together(model, where, options.requests)
