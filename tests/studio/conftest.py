@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.served import Served, served
+from served import Served, served
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from exll import load
-from studio.served import Served, assert_model_is_its_log, png, served
+from served import Served, assert_model_is_its_log, png, served
 
 
 @pytest.fixture
@@ -189,6 +189,14 @@ def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: P
         said = taught.ask(png(kind, 80)).json()["prediction"]
         prediction = eye.predict(png(kind, 80))
         assert (said["label"], said["probability"]) == (prediction.label, prediction.probability)
+
+
+def test_the_report_is_one_file_with_the_pictures_behind_every_rule(taught: Served) -> None:
+    response = taught.client.get("/api/project/report")
+    assert response.headers["content-disposition"].startswith("attachment")
+    assert all(f"kind {kind}" in response.text for kind in range(3))
+    assert response.text.count("data:image/webp;base64,") == 18
+    assert "no image kept" not in response.text
 
 
 def test_images_go_out_as_a_zip_and_come_in_again(taught: Served, tmp_path: Path) -> None:

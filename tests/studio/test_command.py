@@ -10,8 +10,7 @@ import httpx
 import pytest
 
 from exll.studio.project import Project
-from studio.served import assert_model_is_its_log, png
-from studio.test_nothing_lost import SERVE, start
+from served import COMMAND, assert_model_is_its_log, png, start
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
@@ -54,7 +53,7 @@ def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path) -> None:
 
 
 def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
-    hidden = "import sys; sys.modules['uvicorn'] = None; sys.argv[0] = 'exll'; " + SERVE
+    hidden = "import sys; sys.modules['uvicorn'] = None; sys.argv[0] = 'exll'; " + COMMAND
     result = subprocess.run(
         [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
     )
@@ -69,7 +68,7 @@ def test_help_loads_nothing_of_the_web() -> None:
 
 def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-c", SERVE, *arguments, "--no-browser"],
+        [sys.executable, "-c", COMMAND, *arguments, "--no-browser"],
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from exll.studio import events
-from studio.served import PATIENCE, Served, png
+from served import PATIENCE, Served, png
 
 
 class Listener(threading.Thread):

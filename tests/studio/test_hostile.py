@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hostile import write_hostile_folder
-from studio.served import Served
+from served import Served
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,23 +10,10 @@ import numpy as np
 
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
-from studio.served import assert_model_is_its_log, png
+from served import assert_model_is_its_log, png, start
 
 MOMENTS = int(os.environ.get("EXLL_STUDIO_KILLS", "8"))
 TEACHERS = 3
-SERVE = "from exll.cli.main import run; run()"
-
-
-def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-c", SERVE, "studio", str(folder), "--port", "0", "--no-browser"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    assert "is open at" in line, line
-    return process, line.split(" is open at ")[1].split()[0]
 
 
 class Teacher(threading.Thread):

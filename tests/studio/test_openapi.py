@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 
 from exll.studio.app import create_app
 from exll.studio.project import Project
-from studio.served import Served, png, served
+from served import Served, png, served
 
 ENDLESS = "/api/events"
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]

@@ -13,7 +13,7 @@ from exll.studio.errors import BusyError
 from exll.studio.project import Project
 from exll.studio.work import Work
 from networks import write_network
-from studio.served import Served, png, served
+from served import Served, png, served
 
 
 def test_a_folder_is_open_in_one_studio_at_a_time(tmp_path: Path) -> None:

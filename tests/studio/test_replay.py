@@ -13,7 +13,7 @@ from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, Image, Lesson
 from exll.studio.teaching import Offered, delete, delete_class, relabel, rename_class, teach, undo
 from exll.types import Vector
-from studio.served import assert_model_is_its_log, settle
+from served import assert_model_is_its_log, settle
 
 LABELS = ["mug", "pan", "cup", "jug"]
 

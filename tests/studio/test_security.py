@@ -13,7 +13,7 @@ from exll.studio.app import create_app
 from exll.studio.limits import Bucket
 from exll.studio.project import Project
 from exll.studio.tokens import COOKIE, Gate, check_token, is_loopback, token_for
-from studio.served import Served, png, served
+from served import Served, png, served
 
 TOKEN = "a-token-of-some-length"
 LABEL = {"label": "mug"}

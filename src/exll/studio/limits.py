@@ -16,6 +16,7 @@ MOST_IMPORT_BYTES = 1_000_000_000
 IMPORT_PATH = "/api/project/import"
 LOGIN_PATH = "/login"
 ADDRESSES_KEPT = 1024
+LONGEST_LENGTH = 15  # digits of a length that could be meant
 
 
 class BodyLimit:
@@ -33,7 +34,7 @@ class BodyLimit:
             f"a request may have at most {most // 1_000_000:,} MB.", "Send fewer or smaller images at a time."
         )
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > most:
+        if not announced.isdigit() or len(announced) > LONGEST_LENGTH or int(announced) > most:
             await refusal(error)(scope, receive, send)
             return
         await _Counted(self.app, most, error).run(scope, receive, send)

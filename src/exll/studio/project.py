@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Self
 
@@ -18,11 +19,12 @@ from exll.studio.work import Work
 from exll.vision import ImageLearner
 
 LOCK = "studio.lock"
-MOST_LOOKING, MOST_READING = 64, 256
+MOST_LOOKING, MOST_READING, MOST_STUDYING = 64, 256, 8
 
 
 class Project:
-    """``looking`` decodes images and runs the network; ``reading`` answers what the disk and the model know."""
+    """Three kinds of work: ``looking`` decodes images and runs the network, ``reading`` answers from the disk and the
+    model, and ``studying`` is what takes seconds, so that nobody who asks waits behind it."""
 
     def __init__(self, folder: str | os.PathLike[str], backbone: str | None = None, preset: str | None = None) -> None:
         self.folder = _usable_folder(Path(folder))
@@ -47,12 +49,15 @@ class Project:
         cores = os.cpu_count() or 2
         self.looking = Work(max(2, cores), MOST_LOOKING, "looking")
         self.reading = Work(4, MOST_READING, "reading")
+        self.studying = Work(2, MOST_STUDYING, "studying")
+        self.closing = threading.Event()
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
+        self.closing.set()
         self.events.close()
-        self.looking.close()
-        self.reading.close()
+        for work in (self.studying, self.looking, self.reading):
+            work.close()
         self.live.close()
         self.store.close()
         self._lock.close()

@@ -4,6 +4,7 @@ One connection writes, always from the one writer's thread; every reading thread
 is on the disk when it returns (WAL with ``synchronous=FULL``).
 """
 
+import json
 import sqlite3
 import threading
 import time
@@ -22,6 +23,7 @@ from exll.studio.schema import migrate
 
 DATABASE = "studio.db"
 LARGEST_ID = 2**63 - 1
+GIVEN = "(SELECT value FROM json_each(?))"  # any number of them, where a list of variables is bounded
 EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted FROM examples"
 
 
@@ -124,8 +126,7 @@ class Store:
         return self._examples(query, {"label": label, "before": before, "limit": limit})
 
     def numbered(self, numbers: Iterable[int]) -> dict[int, Example]:
-        wanted = ",".join(str(int(number)) for number in set(numbers))
-        return {example.id: example for example in self._examples(f"{EXAMPLE} WHERE id IN ({wanted})")}
+        return {example.id: example for example in self._examples(f"{EXAMPLE} WHERE id IN {GIVEN}", _json(numbers))}
 
     def newest_of_each(self, count: int) -> dict[str, list[int]]:
         """The numbers of some examples of every class, the newest first."""
@@ -192,11 +193,10 @@ class Store:
 
     def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None, deleted: bool = False) -> int:
         """Give live examples another label, or delete them. Says how many changed; none is no edit."""
-        wanted = ",".join(str(int(number)) for number in set(numbers))
         with self._transaction() as rows:
             before = rows.execute(
-                f"SELECT id, label, deleted FROM examples WHERE id IN ({wanted}) AND NOT deleted AND (? OR label != ?)",
-                (deleted, label),
+                f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND (? OR label != ?)",
+                (_json(numbers), deleted, label),
             ).fetchall()
             if not before:
                 return 0
@@ -231,10 +231,9 @@ class Store:
         self.generation = generation
 
     def keep(self, numbers: Iterable[int]) -> int:
-        wanted = ",".join(str(int(number)) for number in set(numbers))
         with self._transaction() as rows:
-            query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN ({wanted}) AND NOT deleted"
-            return rows.execute(query).rowcount
+            query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN {GIVEN} AND NOT deleted"
+            return rows.execute(query, (_json(numbers),)).rowcount
 
     def purge(self) -> list[str]:
         """Forget deleted examples for good, and with them what could be undone. Gives images nobody needs now."""
@@ -296,6 +295,10 @@ class Store:
 def _example(row: Sequence[Any]) -> Example:
     number, digest, label, name, taught_at, deleted = row
     return Example(number, digest, label, name, taught_at, bool(deleted))
+
+
+def _json(numbers: Iterable[int]) -> str:
+    return json.dumps(list(numbers))
 
 
 def _set_fact(rows: sqlite3.Connection, name: str, value: str) -> None:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from exll.errors import ImageError
 from exll.explain.wording import file_name
 from exll.streams.folder import is_image_name
-from exll.studio.errors import StudioError, UnusableError
+from exll.studio.errors import BusyError, StudioError, UnusableError
 from exll.studio.labels import clean_label
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
@@ -29,6 +29,8 @@ def import_images(project: Project, file: BinaryIO) -> ImportAnswer:
         with zipfile.ZipFile(file) as archive:
             entries = _images(archive, answer)
             for start in range(0, len(entries), BATCH):
+                if project.closing.is_set():
+                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is noticed.")
                 _teach_batch(project, archive, entries[start : start + BATCH], answer)
                 done = min(start + BATCH, len(entries))
                 project.events.publish("importing", {"done": done, "images": len(entries)})

@@ -25,7 +25,7 @@ router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
 @router.get("/suspects")
 async def suspects(project: CurrentProject, limit: Annotated[int, Query(ge=1, le=500)] = 60) -> SuspectsAnswer:
     """The most doubtful first, each judged by a model that never saw it. What was kept is left out."""
-    return await project.looking.run(_suspects, project, limit)
+    return await project.studying.run(_suspects, project, limit)
 
 
 @router.post("/suspects/keep")
@@ -38,7 +38,7 @@ async def keep(project: CurrentProject, wanted: Numbers) -> Changed:
 @router.get("/map")
 async def topology(project: CurrentProject) -> MapAnswer:
     """Prototypes laid out in two dimensions, with the edges between them."""
-    return await project.looking.run(_map, project)
+    return await project.studying.run(_map, project)
 
 
 def _suspects(project: Project, limit: int) -> SuspectsAnswer:

@@ -60,7 +60,7 @@ def _classes(project: Project) -> ClassesAnswer:
     if model.knows_something:
         classifier = model.eye.classifier
         progress = {str(found.label): found for found in classifier.progress()}
-        prototypes = {str(rule.label): len(rule.conditions) for rule in classifier.rules("class")}
+        prototypes = {label: len(classifier.megacloud(label).prototypes) for label in progress}
     shapes = []
     for label, examples in counts.items():
         found = progress.get(label)

@@ -2,14 +2,15 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, File, UploadFile
-from fastapi.responses import FileResponse, StreamingResponse
+from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
+from exll.explain.rules_page import page
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.archive import export_images, import_images
@@ -17,6 +18,7 @@ from exll.studio.routes.common import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import EditShape, ImportAnswer, ProjectAnswer, PurgeAnswer, Storage, UndoAnswer
 from exll.studio.routes.teach import MOST_FILES
 from exll.studio.seeing import MOST_PIXELS
+from exll.studio.stored_thumbnails import StoredThumbnails
 from exll.studio.teaching import purge, undo
 from exll.version import __version__
 
@@ -31,40 +33,25 @@ async def facts(project: CurrentProject) -> ProjectAnswer:
 @router.get("/project/model", response_class=FileResponse)
 async def model(project: CurrentProject) -> FileResponse:
     """The model as an .exll file, for ``exll predict`` and ``exll.load``."""
-
-    def save() -> Path:
-        eye = project.live.current.taught()
-        handle, name = tempfile.mkstemp(suffix=".exll")
-        os.close(handle)
-        eye.save(name)
-        return Path(name)
-
-    path = await project.looking.run(save)
-    return FileResponse(
-        path,
-        media_type="application/octet-stream",
-        filename=f"{project.name}.exll",
-        background=BackgroundTask(path.unlink, missing_ok=True),
-    )
+    eye = project.live.current.taught()
+    return await _download(project, eye.save, f"{project.name}.exll", "application/octet-stream")
 
 
-@router.get("/project/images", response_class=StreamingResponse)
-async def images(project: CurrentProject) -> StreamingResponse:
+@router.get("/project/images", response_class=FileResponse)
+async def images(project: CurrentProject) -> FileResponse:
     """All images that are taught now, as a zip with one folder a class; ``import`` and ``exll learn`` read it."""
+    return await _download(project, lambda path: export_images(project, path), "images.zip", "application/zip")
 
-    def pack() -> Path:
-        handle, name = tempfile.mkstemp(suffix=".zip")
-        os.close(handle)
-        export_images(project, Path(name))
-        return Path(name)
 
-    path = await project.looking.run(pack)
-    return StreamingResponse(
-        _chunks(path),
-        media_type="application/zip",
-        headers={"Content-Disposition": 'attachment; filename="images.zip"'},
-        background=BackgroundTask(path.unlink, missing_ok=True),
-    )
+@router.get("/project/report", response_class=FileResponse)
+async def report(project: CurrentProject) -> FileResponse:
+    """The rules of the model with their pictures, as one HTML file to keep or to send."""
+    eye = project.live.current.taught()
+
+    def write(path: Path) -> None:
+        path.write_text(page(eye.rules(), project.name, StoredThumbnails(project)), encoding="utf-8")
+
+    return await _download(project, write, f"{project.name}.html", "text/html")
 
 
 @router.post("/project/import")
@@ -72,7 +59,7 @@ async def import_zip(
     project: CurrentProject, file: Annotated[UploadFile, File(description="a zip with one folder of images a class")]
 ) -> ImportAnswer:
     """Teach every image of a zip under the name of its folder; the event 'importing' tells how far it is."""
-    return await project.looking.run(import_images, project, file.file)
+    return await project.studying.run(import_images, project, file.file)
 
 
 @router.post("/project/purge")
@@ -123,7 +110,19 @@ def _facts(project: Project) -> ProjectAnswer:
     )
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            yield chunk
+async def _download(project: Project, write: Callable[[Path], None], name: str, media_type: str) -> FileResponse:
+    """A file made for this answer alone, and removed after it."""
+
+    def make() -> Path:
+        handle, made = tempfile.mkstemp()
+        os.close(handle)
+        try:
+            write(Path(made))
+        except BaseException:
+            Path(made).unlink()
+            raise
+        return Path(made)
+
+    path = await project.studying.run(make)
+    done = BackgroundTask(path.unlink, missing_ok=True)
+    return FileResponse(path, media_type=media_type, filename=name, background=done)

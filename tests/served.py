@@ -1,6 +1,8 @@
-"""A studio that truly listens, and pictures to send it."""
+"""A studio that truly listens, in this process or in one of its own, and pictures to send it."""
 
 import io
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from pictures import picture
 from support import assert_equal_models
 
 PATIENCE = 60
+COMMAND = "from exll.cli.main import run; run()"
 
 
 class Served:
@@ -67,6 +70,19 @@ def served(folder: Path, host: str = "127.0.0.1", token: str | None = None) -> I
             studio.client.close()
             server.handle_exit(2, None)
             thread.join()
+
+
+def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """As a person starts it; with its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", COMMAND, "studio", str(folder), "--port", "0", "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert "is open at" in line, line
+    return process, line.split(" is open at ")[1].split()[0]
 
 
 def settle(project: Project) -> None:
