@@ -14,10 +14,10 @@ export function showAnswer(element, prediction, taughtAs = []) {
 
 function known({ label, probability, runner_up: other }) {
   return [
-    h("p", { class: "faint" }, probability < 0.4 ? "This could be" : "This is", " …"),
+    h("p", { class: "faint" }, `${sureness(probability)} …`),
     h("p", { class: "says" }, h("bdi", {}, label)),
     bar(probability),
-    h("p", {}, h("strong", {}, `${sureness(probability)}, ${percent(probability)}`), other !== null && ["; if not, then ", quoted(other)]),
+    h("p", {}, h("strong", {}, percent(probability)), " sure", other !== null && ["; if not, then ", quoted(other)], "."),
   ];
 }
 
@@ -36,7 +36,7 @@ function taught(examples) {
 
 /** The words of the answer, for those who listen. */
 export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${label}, ${sureness(probability)}, ${percent(probability)}` : "Unknown. Nothing I know looks like this.";
+  isKnown ? `${sureness(probability)} ${label}, ${percent(probability)}` : "Unknown. Nothing I know looks like this.";
 
 /** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {
@@ -44,14 +44,21 @@ export function showEvidence(element, found) {
   const says = prediction.known ? "It looks most like these" : "The nearest I know, but not near enough";
   fill(element,
     h("h2", {}, "Why"),
-    h("p", { class: "reason" }, found.reason),
+    h("p", {}, voices(found.details)),
     card("Hit", [says, ", ", ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
       : nothing("Near hit", [quoted(hit.label), " has one look only so far."]),
     nearMiss
       ? card("Near miss", ["The nearest of another class: ", ...of(nearMiss), "."], nearMiss)
-      : nothing("Near miss", ["I know no other class yet."]));
+      : nothing("Near miss", ["I know no other class yet."]),
+    h("details", {}, h("summary", {}, "In the model's own words"), h("p", {}, found.reason)));
+}
+
+/** What the two ways of looking say: at the nearest pictures, and at whole classes. */
+function voices({ label, local_label: local, global_label: global }) {
+  if (local === global) return ["The pictures nearest to it and the classes as a whole both say ", quoted(local), "."];
+  return ["By the pictures nearest to it, it is ", quoted(local), "; by the classes as a whole, ", quoted(global), ". In such cases ", quoted(label), " was right most often."];
 }
 
 const of = ({ support, label }) => [`${counted(support, "picture")} of `, quoted(label)];

@@ -27,7 +27,7 @@ async function ask(file) {
   correction.clear();
   fill(evidence);
   const image = h("img", { alt: "The picture that you asked about", src: URL.createObjectURL(file) });
-  image.addEventListener("load", () => image.classList.toggle("small", image.naturalWidth < 224), { once: true });
+  image.addEventListener("load", () => image.classList.toggle("small", image.naturalWidth < 288));
   fill(stage, image);
   where.hidden = true;
   shown = null;

@@ -5,10 +5,12 @@ import { askLabel } from "./dialogs.js";
 import { byId, fill, gathered, h, quoted } from "./dom.js";
 import { onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
-import { picture } from "./pictures.js";
+import { picture, pictures } from "./pictures.js";
 import { counted, percent } from "./words.js";
 
+const COMPARED = 4;
 let labels = [];
+let newest = new Map();
 
 async function look() {
   byId("judged").textContent ||= "Looking …";
@@ -16,8 +18,11 @@ async function look() {
   if (!found) return;
   const [{ suspects, contradictions, judged, kept }, { classes }] = found;
   labels = classes.map(({ label }) => label);
-  byId("judged").textContent = summary(suspects.length + contradictions.length, judged, kept);
-  list("suspects", suspects.map(suspectItem));
+  const twice = new Set(contradictions.flatMap(({ examples }) => examples.map(({ id }) => id)));
+  const doubtful = suspects.filter(({ example }) => !twice.has(example.id));
+  byId("judged").textContent = summary(doubtful.length + contradictions.length, judged, kept);
+  newest = new Map(classes.map((one) => [one.label, one.newest]));
+  list("suspects", doubtful.map(suspectItem));
   list("contradictions", contradictions.map(({ examples }) => contradictionItem(examples)));
 }
 
@@ -35,13 +40,20 @@ function list(id, items) {
 function suspectItem({ example, would_be: other, doubt }) {
   const { id, label, name } = example;
   return item(id, label,
-    [h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."), h("p", { class: "faint" }, `Doubt: ${percent(doubt)}; `, h("bdi", {}, name))],
+    [h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."), h("p", { class: "faint" }, `Doubt: ${percent(doubt)}; `, h("bdi", {}, name)),
+      h("div", { class: "compared" }, [label, other].map((one) => compared(one, id)))],
     [
       [["Keep ", quoted(label)], () => keep([id])],
       [["It is ", quoted(other)], () => relabel([id], other)],
       ["It is something else …", () => ask([id], label)],
       ["Remove", () => remove([id]), "danger"],
     ]);
+}
+
+/** Some other pictures of a class, to hold the doubtful one against. */
+function compared(label, id) {
+  const numbers = (newest.get(label) ?? []).filter((number) => number !== id).slice(0, COMPARED);
+  return h("div", {}, h("p", { class: "faint" }, "Others of ", quoted(label)), pictures(numbers, label));
 }
 
 function contradictionItem(examples) {

@@ -36,14 +36,14 @@ export class ClassCard {
     if (found.length) this.teach(found.map(({ file }) => file));
   }
 
-  /** @param {number} examples @param {number[]} newest @param {string} [sentence] */
-  show(examples, newest, sentence = "") {
+  /** @param {number} examples @param {number[]} newest @param {string} [progress] */
+  show(examples, newest, progress = "") {
     this.count(examples);
     this.all.hidden = examples === 0;
     const key = newest.join();
     if (key !== this.key) fill(this.thumbs, newest.map((number) => h("li", {}, picture(number, this.label))));
     this.key = key;
-    if (examples) this.words.textContent = sentence;
+    if (examples) this.words.textContent = progress;
     else fill(this.words, "Drop photos of ", quoted(this.label), " here, or show it to the camera.");
   }
 

@@ -2,7 +2,7 @@
 
 import { get, postJson } from "./api.js";
 import { askLabel, choice, confirmed } from "./dialogs.js";
-import { byId, fill, gathered, h, quoted } from "./dom.js";
+import { byId, fill, gathered, h } from "./dom.js";
 import { onAny } from "./events.js";
 import { showGallery } from "./gallery.js";
 import { complain, tell, trying } from "./notice.js";
@@ -10,7 +10,7 @@ import { pictures } from "./pictures.js";
 import { counted, percent, simple } from "./words.js";
 
 const RULES = 4;
-const PICTURES = 8;
+const PICTURES = 6;
 const opened = new Set(); // classes of which all rules are shown
 let labels = [];
 
@@ -28,7 +28,7 @@ async function look() {
 }
 
 function section(one, rules) {
-  const { label, examples, confused_with: confused, confusions } = one;
+  const { label, examples } = one;
   const all = opened.has(label);
   const action = (words, run, kind = "") => h("button", { type: "button", class: kind, "data-key": `${words} ${label}`, "aria-label": `${words} ${label}`, onclick: run }, words);
   return h("section", { class: "class", "data-label": label },
@@ -36,8 +36,7 @@ function section(one, rules) {
       h("h2", {}, h("bdi", {}, label)),
       h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
       h("p", {}, badge(one), " ", one.tested > 0 && `${percent(one.recognised / one.tested)} of ${one.tested} recognised`),
-      h("p", { class: "faint" }, one.sentence),
-      confused !== null && h("p", {}, "Taken for ", quoted(confused), ` ${confusions === 1 ? "once" : `${confusions} times`}.`),
+      h("p", { class: "faint" }, withoutName(one)),
       h("p", { class: "row" }, action("See all", () => showGallery(label, () => labels)), action("Rename", () => rename(label)),
         labels.length > 1 && action("Merge", () => merge(label)), action("Delete", () => remove(one), "danger"))),
     h("div", {},
@@ -48,12 +47,15 @@ function section(one, rules) {
 }
 
 function ruleOf({ support, share, examples }, label) {
-  return h("div", { class: "rule" }, h("b", {}, "IF"), h("span", {}, "it looks like"),
-    pictures(examples.slice(0, PICTURES), label, { more: support - Math.min(PICTURES, examples.length) }),
-    h("b", {}, "THEN"), h("strong", {}, h("bdi", {}, label)), h("span", { class: "share" }, `${percent(share)} of its pictures`));
+  return h("div", { class: "rule" },
+    h("div", { class: "if" }, h("p", {}, h("b", {}, "IF"), " it looks like"),
+      pictures(examples.slice(0, PICTURES), label, { more: support - Math.min(PICTURES, examples.length) })),
+    h("div", {}, h("p", {}, h("b", {}, "THEN"), " ", h("strong", {}, h("bdi", {}, label))),
+      h("p", { class: "faint" }, `${percent(share)} of its pictures`)));
 }
 
 const KINDS = { enough: "enough", "nearly there": "", "needs more": "needs", "too early to tell": "" };
+const withoutName = ({ label, sentence }) => (sentence.startsWith(`"${label}": `) ? sentence.slice(label.length + 4) : sentence);
 const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
 
 function empty() {

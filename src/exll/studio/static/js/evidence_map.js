@@ -11,10 +11,10 @@ export function offerMaps(element, image, where) {
   const words = image.alt;
   const legend = h("p", { class: "legend", hidden: true }, h("span", {}, "speaks for it"), h("span", { class: "against" }, "speaks against it"));
   const views = [
-    ["The picture", null],
+    ["Picture", null],
     ...where.map(({ label, against, picture }) =>
-      against === null ? [["Where it looks like ", quoted(label)], picture, `for ${label}`]
-        : [["… and not like ", quoted(against)], picture, `for ${label} and against ${against}`]),
+      against === null ? [["Why ", quoted(label)], picture, `for ${label}`]
+        : [["Why not ", quoted(against)], picture, `for ${label} and against ${against}`]),
   ];
   const buttons = views.map(([title, source, what], i) =>
     h("button", { type: "button", "aria-pressed": String(i === 0), onclick: (event) => show(event.currentTarget, source, what) }, title));

@@ -9,7 +9,7 @@ import { counted, simple } from "./words.js";
 
 const SIDE = 1000;
 const MARGIN = 30;
-const LETTER = 15; // about the width of one, to see which names would overlap
+const LETTERS = { wide: 26, narrow: 44 }; // their height on the drawing, which shrinks on a telephone
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const HINT = "Point at a circle, touch it, or go from one to the next with Tab and the arrow keys.";
 
@@ -66,14 +66,15 @@ function circle(one, fillColour) {
 function titles(largest) {
   const taken = [];
   const seen = new Set();
+  const size = matchMedia("(max-width: 760px)").matches ? LETTERS.narrow : LETTERS.wide;
   return largest.filter(({ label }) => !seen.has(label) && seen.add(label)).map((one) => {
     const short = one.label.length > 24 ? `${one.label.slice(0, 23)}…` : one.label;
-    const half = (short.length * LETTER) / 2;
+    const half = (short.length * size * 0.58) / 2;
     const [x, y] = place(one);
     const middle = Math.min(Math.max(x, half), SIDE - half);
-    const free = taken.every(([a, b, width]) => Math.abs(a - middle) > width + half || Math.abs(b - y) > 30);
+    const free = taken.every(([a, b, width]) => Math.abs(a - middle) > width + half || Math.abs(b - y) > 1.15 * size);
     if (free) taken.push([middle, y, half]);
-    return svg("text", { x: middle, y, "data-label": one.label, class: free ? "" : "off", "aria-hidden": "true" }, short);
+    return svg("text", { x: middle, "font-size": size, y, "data-label": one.label, class: free ? "" : "off", "aria-hidden": "true" }, short);
   });
 }
 

@@ -29,9 +29,10 @@ function card(label) {
 
 function show({ classes }) {
   taught.clear();
-  for (const { label, examples, newest, verdict, sentence } of classes) {
+  for (const { label, examples, newest, verdict, tested, recognised } of classes) {
     taught.add(label);
-    card(label).show(examples, newest, verdict === "enough" ? "Enough taught, as far as I can tell." : sentence);
+    const share = tested ? `: ${recognised} of the last ${tested} recognised before I learned them` : "";
+    card(label).show(examples, newest, `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`);
   }
   const named = remembered().filter((label) => !taught.has(label));
   sessionStorage.setItem(NAMED, JSON.stringify(named));
@@ -66,7 +67,7 @@ async function receive(found) {
     const list = h("ul", {}, [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)));
     const answer = await choice(
       folders.size === 1 ? "Is the folder's name its class?" : `${folders.size} folders: is each a class?`,
-      [h("p", {}, "I found:"), list], [["Teach under the folders' names", "folders"], ["One class for all …", "one", ""]]);
+      [h("p", {}, "I found:"), list], [[folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"], ["One class for all …", "one", ""]]);
     if (!answer) return;
     if (answer === "folders") {
       for (const [folder, files] of folders) teach(folder, files.map(({ file }) => file));

@@ -14,11 +14,11 @@ export function percent(share) {
 
 /** How sure, as people say it. */
 export function sureness(probability) {
-  if (probability >= 0.97) return "almost certainly";
-  if (probability >= 0.85) return "very likely";
-  if (probability >= 0.65) return "probably";
-  if (probability >= 0.4) return "perhaps";
-  return "just a guess";
+  if (probability >= 0.97) return "This is almost certainly";
+  if (probability >= 0.85) return "This is very likely";
+  if (probability >= 0.65) return "This is probably";
+  if (probability >= 0.4) return "This is perhaps";
+  return "I can only guess:";
 }
 
 export function bytes(count) {
