@@ -10,8 +10,10 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
 
 import argparse
+import http.client
 import io
 import itertools
+import json
 import statistics
 import subprocess
 import sys
@@ -21,8 +23,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
 import numpy as np
 from PIL import Image
 
@@ -31,8 +35,10 @@ from exll import ImageLearner
 CLIENTS = 8
 SIDE = 320
 CLASSES = 5
+REBUILD_EVERY = 100
 TAUGHT_BEFORE = 300
 TIMEOUT = 60
+FORM, JSON = ({"Content-Type": kind} for kind in ("multipart/form-data; boundary=x", "application/json"))
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -65,25 +71,45 @@ def studio() -> Iterator[str]:
         assert process.stdout is not None
         address = process.stdout.readline().split(" is open at ")[1].split()[0]
         try:
-            with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
-                for seed in range(TAUGHT_BEFORE):
-                    teach(client, seed)
+            client = Client(address)
+            for seed in range(TAUGHT_BEFORE):
+                client.teach(seed)
             yield address
         finally:
             process.terminate()
             process.wait()
 
 
-def teach(client: httpx.Client, seed: int) -> int:
-    fields = {"label": f"class {seed % CLASSES}"}
-    response = client.post("/api/teach", data=fields, files={"files": ("x.jpg", photo(seed))})
-    response.raise_for_status()
-    number: int = response.json()["results"][0]["example"]["id"]
-    return number
+class Client:
+    """As light as can be: it shares the cores with what is measured."""
 
+    def __init__(self, address: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=TIMEOUT)
 
-def ask(client: httpx.Client, image: bytes) -> None:
-    client.post("/api/predict", files={"file": ("x.jpg", image)}).raise_for_status()
+    def get(self, path: str) -> None:
+        self._send("GET", path, None, {})
+
+    def ask(self, image: bytes) -> None:
+        self._post_form("/api/predict", b"file", image)
+
+    def teach(self, seed: int) -> int:
+        label = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nclass %d\r\n' % (seed % CLASSES)
+        number: int = self._post_form("/api/teach", b"files", photo(seed), label)["results"][0]["example"]["id"]
+        return number
+
+    def delete(self, number: int) -> None:
+        self._send("POST", "/api/examples/delete", json.dumps({"ids": [number]}).encode(), JSON)
+
+    def _post_form(self, path: str, field: bytes, image: bytes, before: bytes = b"") -> Any:
+        head = b'--x\r\nContent-Disposition: form-data; name="%s"; filename="x.jpg"\r\n\r\n' % field
+        return self._send("POST", path, before + head + image + b"\r\n--x--\r\n", FORM)
+
+    def _send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Any:
+        self._connection.request(method, path, body, headers)
+        response = self._connection.getresponse()
+        answer = json.loads(response.read())
+        assert response.status == 200, answer
+        return answer
 
 
 def bare_model() -> ImageLearner:
@@ -96,17 +122,17 @@ def bare_model() -> ImageLearner:
 
 def alone(eye: ImageLearner, address: str, count: int) -> None:
     images = [photo(100_000 + i) for i in range(count)]
-    with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
-        ask(client, photo(0))
-        # In turns, so that all meet the same machine.
-        rows = [
-            (
-                seconds(lambda: eye.predict(image)),  # noqa: B023
-                seconds(lambda: client.get("/healthz").raise_for_status()),
-                seconds(lambda: ask(client, image)),  # noqa: B023
-            )
-            for image in images
-        ]
+    client = Client(address)
+    client.ask(photo(0))
+    # In turns, so that all meet the same machine.
+    rows = [
+        (
+            seconds(partial(eye.predict, image)),
+            seconds(partial(client.get, "/healthz")),
+            seconds(partial(client.ask, image)),
+        )
+        for image in images
+    ]
     bare, health, asked = (statistics.median(column) for column in zip(*rows, strict=True))
     print(
         f"alone: bare {1e3 * bare:.1f} ms, /healthz {1e3 * health:.1f} ms, asked {1e3 * asked:.1f} ms; "
@@ -119,7 +145,7 @@ def in_threads(work: Callable[[bytes], object], images: list[bytes]) -> tuple[fl
     """Requests a second of all threads together, and the time of each."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         start = time.perf_counter()
-        taken = list(pool.map(lambda image: seconds(lambda: work(image)), images))
+        taken = list(pool.map(lambda image: seconds(partial(work, image)), images))
         return len(images) / (time.perf_counter() - start), taken
 
 
@@ -129,15 +155,15 @@ def disturbed(address: str) -> Iterator[dict[str, int]]:
     ended, done = threading.Event(), {"taught": 0, "rebuilds": 0}
 
     def disturb() -> None:
-        with httpx.Client(base_url=address, timeout=TIMEOUT) as client:
-            for seed in itertools.count(500_000):
-                if ended.is_set():
-                    return
-                number = teach(client, seed)
-                done["taught"] += 1
-                if done["taught"] % 10 == 1:
-                    client.post("/api/examples/delete", json={"ids": [number]}).raise_for_status()
-                    done["rebuilds"] += 1
+        client = Client(address)
+        for seed in itertools.count(500_000):
+            if ended.is_set():
+                return
+            number = client.teach(seed)
+            done["taught"] += 1
+            if done["taught"] % REBUILD_EVERY == 1:
+                client.delete(number)
+                done["rebuilds"] += 1
 
     thread = threading.Thread(target=disturb)
     thread.start()
@@ -151,13 +177,13 @@ def disturbed(address: str) -> Iterator[dict[str, int]]:
 def together(eye: ImageLearner, address: str, count: int) -> None:
     images = [photo(200_000 + i) for i in range(count)]
     bare_rate, bare_taken = in_threads(eye.predict, images)
-    bare_alone = statistics.median(seconds(lambda: eye.predict(image)) for image in images[:100])  # noqa: B023
+    bare_alone = statistics.median(seconds(partial(eye.predict, image)) for image in images[:100])
     clients = threading.local()
 
     def ask_as_client(image: bytes) -> None:
         if not hasattr(clients, "own"):
-            clients.own = httpx.Client(base_url=address, timeout=TIMEOUT)
-        ask(clients.own, image)
+            clients.own = Client(address)
+        clients.own.ask(image)
 
     with disturbed(address) as done:
         rate, taken = in_threads(ask_as_client, images)

@@ -1,6 +1,7 @@
 """A project's folder, and the bounds on what waits."""
 
 import asyncio
+import socket
 import sqlite3
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from exll.errors import ExLLError
 from exll.studio import live
 from exll.studio.errors import BusyError
 from exll.studio.project import Project
+from exll.studio.serving import listen
 from exll.studio.work import Work
 from networks import write_network
 from served import Served, png, served
@@ -108,3 +110,9 @@ def test_work_that_piles_up_is_refused() -> None:
 
     asyncio.run(pile_up())
     work.close()
+
+
+def test_answers_are_sent_at_once() -> None:
+    """asyncio switches the waiting for more bytes off only for sockets that are named TCP."""
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP

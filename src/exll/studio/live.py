@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 MOST_WAITING = 64
 CHUNK = 64
 SNAPSHOT_EVERY = 500
-TIME_FOR_OTHERS = 1.0  # while a rebuild runs: pause for so many times as long as it worked
+TIME_FOR_OTHERS = 3.0  # while a rebuild runs: pause for so many times as long as it worked
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from exll.studio.asked import Asked
 from exll.studio.live import Model
 from exll.studio.pictures import MEDIA_TYPES, encoded
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, LabelField, asked_image, change, content_of, name_of
+from exll.studio.routes.common import PROBLEMS, CurrentProject, LabelField, about_image, change, content_of, name_of
 from exll.studio.routes.shapes import (
     BeliefShape,
     CorrectAnswer,
@@ -43,23 +43,13 @@ AskedId = Annotated[str | None, Form(max_length=64, description="the id of an im
 @router.post("/predict")
 async def predict(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> PredictAnswer:
     """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    image = await asked_image(project, file, asked)
-
-    def answer() -> PredictAnswer:
-        return PredictAnswer(
-            asked=image.digest,
-            prediction=PredictionShape.of(project.live.current.predict(image.vector)),
-            taught_as=_taught_as(project, image),
-        )
-
-    return await project.reading.run(answer)
+    return await about_image(project, file, asked, _predicted)
 
 
 @router.post("/explain")
 async def explain(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> ExplainAnswer:
     """The answer with its reasons: hit, near hit, near miss with their pictures, and where in the image."""
-    image = await asked_image(project, file, asked)
-    return await project.looking.run(_explained, project, image)
+    return await about_image(project, file, asked, _explained)
 
 
 @router.get("/asked/{asked}/image", response_class=Response)
@@ -95,8 +85,7 @@ async def correct_answer(
     two_labels: Annotated[bool, Form()] = False,
 ) -> CorrectAnswer:
     """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now."""
-    image = await asked_image(project, file, asked)
-    offer = Offered(await project.looking.run(project.kept_image, image.content), image.name)
+    offer = await about_image(project, file, asked, _offered)
     outcome, before, after = await change(project, lambda: correct(project, offer, label, two_labels))
     if outcome.status == "conflict":
         raise conflict(outcome)
@@ -122,6 +111,18 @@ async def predictions(project: CurrentProject, files: Annotated[list[UploadFile]
     writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
     disposition = 'attachment; filename="predictions.csv"'
     return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": disposition})
+
+
+def _predicted(project: Project, image: Asked) -> PredictAnswer:
+    return PredictAnswer(
+        asked=image.digest,
+        prediction=PredictionShape.of(project.live.current.predict(image.vector)),
+        taught_as=_taught_as(project, image),
+    )
+
+
+def _offered(project: Project, image: Asked) -> Offered:
+    return Offered(project.kept_image(image.content), image.name)
 
 
 def _explained(project: Project, image: Asked) -> ExplainAnswer:

@@ -59,19 +59,22 @@ def name_of(file: UploadFile) -> str:
     return file_name(file.filename or "")
 
 
-async def asked_image(project: Project, file: UploadFile | None, asked: str | None) -> Asked:
-    """The image that a request is about: sent along, or asked about a moment ago."""
+async def about_image(
+    project: Project, file: UploadFile | None, asked: str | None, answer: Callable[[Project, Asked], Result]
+) -> Result:
+    """Answer about an image that is sent along, or that was asked about a moment ago. In one go: handing work from
+    thread to thread costs more than some answers."""
     if (file is None) == (asked is None):
         raise UnusableError("send either the image as 'file' or the id of one asked about before as 'asked'.")
     if file is None:
         assert asked is not None
-        return project.asked.of(asked)
+        return await project.looking.run(answer, project, project.asked.of(asked))
     content, name = await content_of(file), name_of(file)
 
-    def look() -> Asked:
+    def look_and_answer() -> Result:
         seen = see(content, project.backbone)
-        return Asked(seen.digest, name, content, seen.format, seen.vector)
+        image = Asked(seen.digest, name, content, seen.format, seen.vector)
+        project.asked.keep(image)
+        return answer(project, image)
 
-    found = await project.looking.run(look)
-    project.asked.keep(found)
-    return found
+    return await project.looking.run(look_and_answer)
