@@ -178,3 +178,20 @@ def test_another_preset_or_version_is_never_taken_for_this_one_s_snapshot(
     with Project(tmp_path / "p") as project:
         assert project.snapshots.newest() is None
         assert_model_is_its_log(project)
+
+
+def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_it_is_not_outdated(
+    tmp_path: Path,
+) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(6))
+        for _ in range(4):
+            hand.teach()
+        store = project.store
+        fresh, outdated = (live.Model(project.backbone, project.preset, g) for g in (store.generation, 0))
+        fresh.learn(store.lessons_after(0, 2))  # the rest was taught after it had caught up
+        hand.write(lambda: project.live._adopt(outdated))
+        assert project.live.current is not outdated
+        hand.write(lambda: project.live._adopt(fresh))
+        assert project.live.current is fresh
+        assert_model_is_its_log(project)
