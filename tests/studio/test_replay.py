@@ -153,14 +153,14 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
     with Project(tmp_path / "p") as project:
         hand = Hand(project, np.random.default_rng(4))
         hand.teach()
-        broken, learn = project.live.current, live.Model.learn
+        broken, go_on = project.live.current, live.Model.go_on
 
         def breaking(model: live.Model, lessons: list[Lesson]) -> None:
             if model is broken:
                 raise MemoryError
-            learn(model, lessons)
+            go_on(model, lessons)
 
-        monkeypatch.setattr(live.Model, "learn", breaking)
+        monkeypatch.setattr(live.Model, "go_on", breaking)
         hand.teach()
         for _ in range(1000):
             if project.live.current is not broken:
@@ -177,4 +177,21 @@ def test_another_preset_or_version_is_never_taken_for_this_one_s_snapshot(
     monkeypatch.setattr("exll.studio.snapshots.__version__", "9.9")
     with Project(tmp_path / "p") as project:
         assert project.snapshots.newest() is None
+        assert_model_is_its_log(project)
+
+
+def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_it_is_not_outdated(
+    tmp_path: Path,
+) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(6))
+        for _ in range(4):
+            hand.teach()
+        store = project.store
+        fresh, outdated = (live.Model(project.backbone, project.preset, g) for g in (store.generation, 0))
+        fresh.learn(store.lessons_after(0, 2))  # the rest was taught after it had caught up
+        hand.write(lambda: project.live._adopt(outdated))
+        assert project.live.current is not outdated
+        hand.write(lambda: project.live._adopt(fresh))
+        assert project.live.current is fresh
         assert_model_is_its_log(project)

@@ -1,6 +1,7 @@
 """The model in memory. One thread writes, in the order of commits; anybody asks, at any time; a rebuild disturbs
 neither."""
 
+import copy
 import logging
 import queue
 import threading
@@ -30,10 +31,14 @@ log = logging.getLogger(__name__)
 
 
 class Model:
-    """A learner and how far in the log it is; ``generation`` says of which log."""
+    """A learner and how far in the log it is; ``generation`` says of which log.
+
+    Once others ask, there are two: while one learns and makes its new answers, ``eye`` is the other, and nobody waits.
+    """
 
     def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
         self.eye = ImageLearner(backbone, preset)
+        self._twin: ImageLearner | None = None
         self.generation = generation
         self.position = 0
         self._remembering = threading.Lock()
@@ -44,11 +49,22 @@ class Model:
         return hasattr(self.eye.classifier, "learner_")
 
     def learn(self, lessons: Sequence[Lesson]) -> None:
-        """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is
-        to give the very same model."""
-        for lesson in lessons:
-            self.eye.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
-            self.position = lesson.id
+        """As long as nobody else asks."""
+        _learn(self.eye, lessons)
+        self.position = lessons[-1].id
+
+    def go_on(self, lessons: Sequence[Lesson]) -> None:
+        """Learn while others ask."""
+        twin = self._twin or self._copied()
+        _learn(twin, lessons)
+        twin.classifier.learner_.inference()
+        self.eye, self._twin, self.position = twin, self.eye, lessons[-1].id
+        _learn(self._twin, lessons)
+
+    def _copied(self) -> ImageLearner:
+        twin = ImageLearner(self.eye.backbone, self.eye.classifier.preset)
+        twin.classifier = copy.deepcopy(self.eye.classifier)
+        return twin
 
     def predict(self, vector: NDArray[np.float32]) -> Prediction:
         return self.taught().predict_vectors(vector[None])[0]
@@ -67,6 +83,13 @@ class Model:
         if not self.knows_something:
             raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
         return self.eye
+
+
+def _learn(eye: ImageLearner, lessons: Sequence[Lesson]) -> None:
+    """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is to
+    give the very same model."""
+    for lesson in lessons:
+        eye.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
 
 
 class Live:
@@ -120,7 +143,7 @@ class Live:
         lessons = self._store.lessons_after(self.current.position, CHUNK)
         while lessons:
             try:
-                self.current.learn(lessons)
+                self.current.go_on(lessons)
             except Exception:  # the rows are safe; only this model can no longer be trusted
                 log.exception("learning broke off; the model is replayed")
                 self._wanted.set()
