@@ -17,7 +17,14 @@ function known({ label, probability, runner_up: other }) {
     h("p", { class: "faint" }, `${sureness(probability)} …`),
     h("p", { class: "says" }, h("bdi", {}, label)),
     bar(probability),
-    h("p", {}, h("strong", {}, percent(probability)), " sure", other !== null && ["; if not, then ", quoted(other)], "."),
+    h(
+      "p",
+      {},
+      h("strong", {}, percent(probability)),
+      " sure",
+      other !== null && ["; if not, then ", quoted(other)],
+      ".",
+    ),
   ];
 }
 
@@ -31,7 +38,13 @@ function unknown({ label }) {
 
 function taught(examples) {
   const labels = [...new Set(examples.map(({ label }) => label))];
-  return h("p", {}, "I know this very picture: it was taught as ", labels.map((label, i) => [i > 0 && " and ", quoted(label)]), ".");
+  return h(
+    "p",
+    {},
+    "I know this very picture: it was taught as ",
+    labels.map((label, i) => [i > 0 && " and ", quoted(label)]),
+    ".",
+  );
 }
 
 /** The words of the answer, for those who listen. */
@@ -42,7 +55,8 @@ export const spoken = ({ label, probability, known: isKnown }) =>
 export function showEvidence(element, found) {
   const { hit, near_hit: nearHit, near_miss: nearMiss, prediction } = found;
   const says = prediction.known ? "It looks most like these" : "The nearest I know, but not near enough";
-  fill(element,
+  fill(
+    element,
     h("h2", {}, "Why"),
     h("p", {}, voices(found.details)),
     card("Hit", [says, ", ", ...of(hit), "."], hit),
@@ -52,13 +66,22 @@ export function showEvidence(element, found) {
     nearMiss
       ? card("Near miss", ["The nearest of another class: ", ...of(nearMiss), "."], nearMiss)
       : nothing("Near miss", ["I know no other class yet."]),
-    h("details", {}, h("summary", {}, "In the model's own words"), h("p", {}, found.reason)));
+    h("details", {}, h("summary", {}, "In the model's own words"), h("p", {}, found.reason)),
+  );
 }
 
 /** What the two ways of looking say: at the nearest pictures, and at whole classes. */
 function voices({ label, local_label: local, global_label: global }) {
   if (local === global) return ["The pictures nearest to it and the classes as a whole both say ", quoted(local), "."];
-  return ["By the pictures nearest to it, it is ", quoted(local), "; by the classes as a whole, ", quoted(global), ". In such cases ", quoted(label), " was right most often."];
+  return [
+    "By the pictures nearest to it, it is ",
+    quoted(local),
+    "; by the classes as a whole, ",
+    quoted(global),
+    ". In such cases ",
+    quoted(label),
+    " was right most often.",
+  ];
 }
 
 const of = ({ support, label }) => [`${counted(support, "picture")} of `, quoted(label)];
@@ -66,9 +89,16 @@ const of = ({ support, label }) => [`${counted(support, "picture")} of `, quoted
 function card(title, words, { examples, label }) {
   const numbers = examples.map(({ example }) => example);
   const closest = examples[0]?.similarity;
-  return h("section", { class: "card" }, h("h3", {}, title), h("p", {}, words),
+  return h(
+    "section",
+    { class: "card" },
+    h("h3", {}, title),
+    h("p", {}, words),
     pictures(numbers.slice(0, SHOWN), label, { large: true, more: numbers.length - SHOWN }),
-    typeof closest === "number" && h("p", { class: "faint" }, `The closest of them is ${percent(Math.max(0, closest))} alike.`));
+    typeof closest === "number" &&
+      h("p", { class: "faint" }, `The closest of them is ${percent(Math.max(0, closest))} alike.`),
+  );
 }
 
-const nothing = (title, words) => h("section", { class: "card" }, h("h3", {}, title), h("p", { class: "faint" }, words));
+const nothing = (title, words) =>
+  h("section", { class: "card" }, h("h3", {}, title), h("p", { class: "faint" }, words));

@@ -61,7 +61,12 @@ async function answered(path, options) {
     }
     if (response.status === 401) location.assign("/login");
     const body = await response.json().catch(() => ({}));
-    throw new ApiError(sentence(body.error ?? `the studio answered ${response.status}.`), body.hint ?? "", response.status, body);
+    throw new ApiError(
+      sentence(body.error ?? `the studio answered ${response.status}.`),
+      body.hint ?? "",
+      response.status,
+      body,
+    );
   }
 }
 

@@ -39,7 +39,10 @@ async function explain(what) {
   const number = (asking += 1);
   answer.setAttribute("aria-busy", "true");
   if (!shown) fill(answer, h("p", { class: "faint" }, "Looking …"));
-  const found = await trying(() => postForm("/api/explain", what), () => explain(what));
+  const found = await trying(
+    () => postForm("/api/explain", what),
+    () => explain(what),
+  );
   answer.removeAttribute("aria-busy");
   if (number !== asking) return null;
   if (!found) {
@@ -54,6 +57,7 @@ async function explain(what) {
     if (where.hidden) image.src = found.image; // the server's copy is upright in every browser
     offerMaps(where, image, found.where);
   }
+  answer.scrollIntoView({ block: "nearest" }); // on a telephone it stands below the picture
   say(spoken(found.prediction));
   return found;
 }
@@ -114,8 +118,15 @@ async function welcome() {
   const { examples } = (await trying(() => get("/api/classes"))) ?? { examples: 1 };
   if (shown) return;
   answer.classList.remove("unknown");
-  fill(answer, examples > 0 ? h("p", { class: "faint" }, "The answer stands here.")
-    : [h("p", {}, h("strong", {}, "I know nothing yet.")), h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach me something first"))]);
+  fill(
+    answer,
+    examples > 0
+      ? h("p", { class: "faint" }, "The answer stands here.")
+      : [
+          h("p", {}, h("strong", {}, "I know nothing yet.")),
+          h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach me something first")),
+        ],
+  );
 }
 
 byId("pick").addEventListener("click", async () => {

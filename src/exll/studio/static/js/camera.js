@@ -21,7 +21,8 @@ export class Camera {
   async open(device) {
     this.close();
     // Browsers give the camera to safe pages alone.
-    if (!navigator.mediaDevices) throw refusal(["This browser gives no camera to this page.", "Open the studio on this machine, or over https."]);
+    if (!navigator.mediaDevices)
+      throw refusal(["This browser gives no camera to this page.", "Open the studio on this machine, or over https."]);
     try {
       this.stream = await navigator.mediaDevices.getUserMedia({
         video: device ? { deviceId: { exact: device } } : { facingMode: { ideal: "environment" } },
@@ -52,7 +53,12 @@ export class Camera {
     canvas.height = Math.round(height * scale);
     canvas.getContext("2d").drawImage(this.video, 0, 0, canvas.width, canvas.height);
     return new Promise((done, failed) =>
-      canvas.toBlob((blob) => (blob ? done(blob) : failed(refusal(["The camera shows nothing yet.", "Wait a moment."]))), "image/jpeg", QUALITY));
+      canvas.toBlob(
+        (blob) => (blob ? done(blob) : failed(refusal(["The camera shows nothing yet.", "Wait a moment."]))),
+        "image/jpeg",
+        QUALITY,
+      ),
+    );
   }
 }
 

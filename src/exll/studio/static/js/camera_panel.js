@@ -18,13 +18,17 @@ export function toggleCamera(label, slot, button, recorded) {
 
 class Panel {
   constructor(label, slot, button, recorded) {
-    Object.assign(this, { label, slot, button, recorded, frames: [], held: false });
+    Object.assign(this, { label, slot, button, recorded, held: false });
     this.camera = new Camera();
     this.status = h("p", { class: "faint", role: "status" });
     this.hold = h("button", { type: "button", class: "primary hold" }, "Hold to record");
-    this.element = h("div", { class: "camera" }, this.camera.video,
+    this.element = h(
+      "div",
+      { class: "camera" },
+      this.camera.video,
       h("div", { class: "row" }, this.hold, h("button", { type: "button", onclick: () => this.takeOne() }, "Take one")),
-      this.status);
+      this.status,
+    );
     this.listen();
   }
 
@@ -68,7 +72,11 @@ class Panel {
   async offerDevices() {
     const devices = await this.camera.devices();
     if (devices.length < 2) return;
-    const select = h("select", { "aria-label": "Camera" }, devices.map((device, i) => h("option", { value: device.deviceId }, device.label || `Camera ${i + 1}`)));
+    const select = h(
+      "select",
+      { "aria-label": "Camera" },
+      devices.map((device, i) => h("option", { value: device.deviceId }, device.label || `Camera ${i + 1}`)),
+    );
     select.value = this.camera.stream.getVideoTracks()[0].getSettings().deviceId;
     select.addEventListener("change", () => trying(() => this.camera.open(select.value)));
     this.element.append(select);

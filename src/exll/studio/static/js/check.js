@@ -23,7 +23,10 @@ async function look() {
   byId("judged").textContent = summary(doubtful.length + contradictions.length, judged, kept);
   newest = new Map(classes.map((one) => [one.label, one.newest]));
   list("suspects", doubtful.map(suspectItem));
-  list("contradictions", contradictions.map(({ examples }) => contradictionItem(examples)));
+  list(
+    "contradictions",
+    contradictions.map(({ examples }) => contradictionItem(examples)),
+  );
 }
 
 function summary(doubtful, judged, kept) {
@@ -39,15 +42,25 @@ function list(id, items) {
 
 function suspectItem({ example, would_be: other, doubt }) {
   const { id, label, name } = example;
-  return item(id, label,
-    [h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."), h("p", { class: "faint" }, `Doubt: ${percent(doubt)}; `, h("bdi", {}, name)),
-      h("div", { class: "compared" }, [label, other].map((one) => compared(one, id)))],
+  return item(
+    id,
+    label,
+    [
+      h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."),
+      h("p", { class: "faint" }, `Doubt: ${percent(doubt)}; `, h("bdi", {}, name)),
+      h(
+        "div",
+        { class: "compared" },
+        [label, other].map((one) => compared(one, id)),
+      ),
+    ],
     [
       [["Keep ", quoted(label)], () => keep([id])],
       [["It is ", quoted(other)], () => relabel([id], other)],
       ["It is something else …", () => ask([id], label)],
       ["Remove", () => remove([id]), "danger"],
-    ]);
+    ],
+  );
 }
 
 /** Some other pictures of a class, to hold the doubtful one against. */
@@ -59,19 +72,43 @@ function compared(label, id) {
 function contradictionItem(examples) {
   const ids = examples.map(({ id }) => id);
   const names = [...new Set(examples.map(({ label }) => label))];
-  return item(ids[0], names[0],
-    [h("p", {}, "This very picture was taught as ", names.map((label, i) => [i > 0 && " and as ", quoted(label)]), ".")],
+  return item(
+    ids[0],
+    names[0],
     [
-      ...names.map((label) => [["Only ", quoted(label)], () => remove(examples.filter((one) => one.label !== label).map(({ id }) => id))]),
+      h(
+        "p",
+        {},
+        "This very picture was taught as ",
+        names.map((label, i) => [i > 0 && " and as ", quoted(label)]),
+        ".",
+      ),
+    ],
+    [
+      ...names.map((label) => [
+        ["Only ", quoted(label)],
+        () => remove(examples.filter((one) => one.label !== label).map(({ id }) => id)),
+      ]),
       ["All are right", () => keep(ids)],
       ["Remove it", () => remove(ids), "danger"],
-    ]);
+    ],
+  );
 }
 
 function item(id, label, words, actions) {
-  const element = h("li", { class: "card verdict" }, picture(id, label, "picture"), h("div", {}, words),
-    h("div", { class: "row" }, actions.map(([title, run, kind = ""]) =>
-      h("button", { type: "button", class: kind, onclick: () => decide(element, run) }, title))));
+  const element = h(
+    "li",
+    { class: "card verdict" },
+    picture(id, label, "picture"),
+    h("div", {}, words),
+    h(
+      "div",
+      { class: "row" },
+      actions.map(([title, run, kind = ""]) =>
+        h("button", { type: "button", class: kind, onclick: () => decide(element, run) }, title),
+      ),
+    ),
+  );
   return element;
 }
 
@@ -92,11 +129,16 @@ async function change(path, body, done) {
 }
 
 const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept; I shall not ask again.");
-const relabel = (ids, label) => change("/api/examples/relabel", { ids, label }, `Called ${label} now. Undo takes it back.`);
+const relabel = (ids, label) =>
+  change("/api/examples/relabel", { ids, label }, `Called ${label} now. Undo takes it back.`);
 const remove = (ids) => change("/api/examples/delete", { ids }, "Removed. Undo brings it back.");
 
 async function ask(ids, label) {
-  const name = await askLabel("What is it?", labels.filter((one) => one !== label), { yes: "Change" });
+  const name = await askLabel(
+    "What is it?",
+    labels.filter((one) => one !== label),
+    { yes: "Change" },
+  );
   return Boolean(name) && relabel(ids, name);
 }
 

@@ -17,18 +17,36 @@ export class ClassCard {
     this.words = h("p", { class: "faint" });
     this.all = button("See all", () => showGallery(label, labels), `See all pictures of ${label}`);
     const slot = h("div");
-    const camera = button("Camera", () => toggleCamera(label, slot, camera, (frames) => this.teach(frames)), `Camera for ${label}`);
+    const camera = button(
+      "Camera",
+      () => toggleCamera(label, slot, camera, (frames) => this.teach(frames)),
+      `Camera for ${label}`,
+    );
     camera.setAttribute("aria-pressed", "false");
-    this.element = h("li", { class: "card", "data-label": label },
+    this.element = h(
+      "li",
+      { class: "card", "data-label": label },
       h("div", { class: "head" }, h("h2", {}, h("bdi", {}, label)), h("p", { class: "count" }, this.number, this.noun)),
-      this.thumbs, this.words,
-      h("div", { class: "row" }, button("Add photos", () => this.pick(), `Add photos of ${label}`), camera, this.all), slot);
+      this.thumbs,
+      this.words,
+      h(
+        "div",
+        { class: "row" },
+        button("Add photos", () => this.pick(), `Add photos of ${label}`),
+        camera,
+        this.all,
+      ),
+      slot,
+    );
     onDrop(this.element, (found) => this.teach(found.map(({ file }) => file)));
     this.show(0, []);
   }
 
   teach(files) {
-    return teach(this.label, files.map((file, i) => (file.name ? file : new File([file], `camera ${i + 1}.jpg`, { type: file.type }))));
+    return teach(
+      this.label,
+      files.map((file, i) => (file.name ? file : new File([file], `camera ${i + 1}.jpg`, { type: file.type }))),
+    );
   }
 
   async pick() {
@@ -41,7 +59,11 @@ export class ClassCard {
     this.count(examples);
     this.all.hidden = examples === 0;
     const key = newest.join();
-    if (key !== this.key) fill(this.thumbs, newest.map((number) => h("li", {}, picture(number, this.label))));
+    if (key !== this.key)
+      fill(
+        this.thumbs,
+        newest.map((number) => h("li", {}, picture(number, this.label))),
+      );
     this.key = key;
     if (examples) this.words.textContent = progress;
     else fill(this.words, "Drop photos of ", quoted(this.label), " here, or show it to the camera.");

@@ -30,36 +30,89 @@ async function look() {
 function section(one, rules) {
   const { label, examples } = one;
   const all = opened.has(label);
-  const action = (words, run, kind = "") => h("button", { type: "button", class: kind, "data-key": `${words} ${label}`, "aria-label": `${words} ${label}`, onclick: run }, words);
-  return h("section", { class: "class", "data-label": label },
-    h("div", {},
+  const action = (words, run, kind = "") =>
+    h(
+      "button",
+      { type: "button", class: kind, "data-key": `${words} ${label}`, "aria-label": `${words} ${label}`, onclick: run },
+      words,
+    );
+  return h(
+    "section",
+    { class: "class", "data-label": label },
+    h(
+      "div",
+      {},
       h("h2", {}, h("bdi", {}, label)),
       h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
-      h("p", {}, badge(one), " ", one.tested > 0 && `${percent(one.recognised / one.tested)} of ${one.tested} recognised`),
+      h(
+        "p",
+        {},
+        badge(one),
+        " ",
+        one.tested > 0 && `${percent(one.recognised / one.tested)} of ${one.tested} recognised`,
+      ),
       h("p", { class: "faint" }, withoutName(one)),
-      h("p", { class: "row" }, action("See all", () => showGallery(label, () => labels)), action("Rename", () => rename(label)),
-        labels.length > 1 && action("Merge", () => merge(label)), action("Delete", () => remove(one), "danger"))),
-    h("div", {},
+      h(
+        "p",
+        { class: "row" },
+        action("See all", () => showGallery(label, () => labels)),
+        action("Rename", () => rename(label)),
+        labels.length > 1 && action("Merge", () => merge(label)),
+        action("Delete", () => remove(one), "danger"),
+      ),
+    ),
+    h(
+      "div",
+      {},
       rules.slice(0, all ? rules.length : RULES).map((rule) => ruleOf(rule, label)),
       rules.length === 0 && h("p", { class: "faint" }, "The rules come with the next pictures."),
-      rules.length > RULES && h("button", { type: "button", class: "quiet", "data-key": `more ${label}`, "aria-expanded": String(all), onclick: () => toggle(label) },
-        all ? "Show fewer rules" : `Show ${counted(rules.length - RULES, "more rule")}`)));
+      rules.length > RULES &&
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "data-key": `more ${label}`,
+            "aria-expanded": String(all),
+            onclick: () => toggle(label),
+          },
+          all ? "Show fewer rules" : `Show ${counted(rules.length - RULES, "more rule")}`,
+        ),
+    ),
+  );
 }
 
 function ruleOf({ support, share, examples }, label) {
-  return h("div", { class: "rule" },
-    h("div", { class: "if" }, h("p", {}, h("b", {}, "IF"), " it looks like"),
-      pictures(examples.slice(0, PICTURES), label, { more: support - Math.min(PICTURES, examples.length) })),
-    h("div", {}, h("p", {}, h("b", {}, "THEN"), " ", h("strong", {}, h("bdi", {}, label))),
-      h("p", { class: "faint" }, `${percent(share)} of its pictures`)));
+  return h(
+    "div",
+    { class: "rule" },
+    h(
+      "div",
+      { class: "if" },
+      h("p", {}, h("b", {}, "IF"), " it looks like"),
+      pictures(examples.slice(0, PICTURES), label, { more: support - Math.min(PICTURES, examples.length) }),
+    ),
+    h(
+      "div",
+      {},
+      h("p", {}, h("b", {}, "THEN"), " ", h("strong", {}, h("bdi", {}, label))),
+      h("p", { class: "faint" }, `${percent(share)} of its pictures`),
+    ),
+  );
 }
 
 const KINDS = { enough: "enough", "nearly there": "", "needs more": "needs", "too early to tell": "" };
-const withoutName = ({ label, sentence }) => (sentence.startsWith(`"${label}": `) ? sentence.slice(label.length + 4) : sentence);
+const withoutName = ({ label, sentence }) =>
+  sentence.startsWith(`"${label}": `) ? sentence.slice(label.length + 4) : sentence;
 const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
 
 function empty() {
-  return h("div", { class: "drop empty" }, h("p", {}, h("strong", {}, "No class yet.")), h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach the first one")));
+  return h(
+    "div",
+    { class: "drop empty" },
+    h("p", {}, h("strong", {}, "No class yet.")),
+    h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach the first one")),
+  );
 }
 
 function toggle(label) {
@@ -75,12 +128,23 @@ async function rename(label, given = label) {
     tell(`Renamed ${label} to ${name}.`, "", { seconds: 8 });
   } catch (error) {
     if (error.status !== 409) complain(error, () => rename(label, name));
-    else if (await choice(`There is a class ${name} already`, [h("p", {}, "The two can become one class.")], [["Merge them", true]])) await join(label, name);
+    else if (
+      await choice(
+        `There is a class ${name} already`,
+        [h("p", {}, "The two can become one class.")],
+        [["Merge them", true]],
+      )
+    )
+      await join(label, name);
   }
 }
 
 async function merge(label) {
-  const name = await askLabel(`Merge ${label} into …`, labels.filter((one) => one !== label), { yes: "Merge" });
+  const name = await askLabel(
+    `Merge ${label} into …`,
+    labels.filter((one) => one !== label),
+    { yes: "Merge" },
+  );
   if (name && name !== label) await join(label, name);
 }
 
@@ -90,8 +154,13 @@ async function join(label, into) {
 }
 
 async function remove({ label, examples }) {
-  const sure = await confirmed(`Delete ${label}?`, `I shall forget the class and its ${counted(examples, "picture")}. You can undo this.`, `Delete ${label}`);
-  if (sure && (await trying(() => postJson("/api/classes/delete", { label })))) tell(`Deleted ${label}.`, "Undo brings it back.", { seconds: 8 });
+  const sure = await confirmed(
+    `Delete ${label}?`,
+    `I shall forget the class and its ${counted(examples, "picture")}. You can undo this.`,
+    `Delete ${label}`,
+  );
+  if (sure && (await trying(() => postJson("/api/classes/delete", { label }))))
+    tell(`Deleted ${label}.`, "Undo brings it back.", { seconds: 8 });
 }
 
 function filter() {

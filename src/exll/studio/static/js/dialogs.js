@@ -21,9 +21,16 @@ export function showDialog(title, build) {
     const dialog = h(
       "dialog",
       { "aria-labelledby": heading },
-      h("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
-        h("div", { class: "head" }, h("h2", { id: heading }, title),
-          h("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => close() }, "×"))),
+      h(
+        "form",
+        { method: "dialog", onsubmit: (event) => event.preventDefault() },
+        h(
+          "div",
+          { class: "head" },
+          h("h2", { id: heading }, title),
+          h("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => close() }, "×"),
+        ),
+      ),
     );
     dialog.addEventListener("close", () => {
       document.body.append(byId("messages"));
@@ -47,10 +54,14 @@ export async function confirmed(title, words, yes) {
 export function choice(title, content, answers, otherwise = "Cancel") {
   return showDialog(title, (close) => [
     content,
-    h("div", { class: "row end" },
+    h(
+      "div",
+      { class: "row end" },
       h("button", { type: "button", onclick: () => close() }, otherwise),
       answers.map(([words, value, kind = "primary"], i) =>
-        h("button", { type: "button", class: kind, "data-first": i === 0, onclick: () => close(value) }, words))),
+        h("button", { type: "button", class: kind, "data-first": i === 0, onclick: () => close(value) }, words),
+      ),
+    ),
   ]);
 }
 
@@ -61,7 +72,13 @@ export function choice(title, content, answers, otherwise = "Cancel") {
  */
 export function askLabel(title, labels, { given = "", yes = "Teach", content = null } = {}) {
   return showDialog(title, (close) => {
-    const input = h("input", { id: "asked-label", autocomplete: "off", maxlength: 100, value: given, "data-first": true });
+    const input = h("input", {
+      id: "asked-label",
+      autocomplete: "off",
+      maxlength: 100,
+      value: given,
+      "data-first": true,
+    });
     const submit = () => {
       if (input.value.trim()) close(input.value.trim());
       else input.focus();
@@ -76,8 +93,12 @@ export function askLabel(title, labels, { given = "", yes = "Teach", content = n
       content,
       h("div", { class: "field" }, h("label", { for: "asked-label" }, "Name of the class"), input),
       labels.length > 0 && chips(labels, (label) => close(label)),
-      h("div", { class: "row end" }, h("button", { type: "button", onclick: () => close() }, "Cancel"),
-        h("button", { type: "button", class: "primary", onclick: submit }, yes)),
+      h(
+        "div",
+        { class: "row end" },
+        h("button", { type: "button", onclick: () => close() }, "Cancel"),
+        h("button", { type: "button", class: "primary", onclick: submit }, yes),
+      ),
     ];
   });
 }
@@ -85,9 +106,15 @@ export function askLabel(title, labels, { given = "", yes = "Teach", content = n
 /** A button for every class; where there are many, a field finds them. */
 export function chips(labels, chosen, most = 24) {
   const list = h("div", { class: "chips", role: "group", "aria-label": "Classes" });
-  const draw = (all) => fill(list, labels.slice(0, all ? labels.length : most).map((label) =>
-    h("button", { type: "button", onclick: () => chosen(label) }, h("bdi", {}, label))),
-    !all && labels.length > most &&
-      h("button", { type: "button", class: "quiet", onclick: () => draw(true) }, `${labels.length - most} more …`));
+  const draw = (all) =>
+    fill(
+      list,
+      labels
+        .slice(0, all ? labels.length : most)
+        .map((label) => h("button", { type: "button", onclick: () => chosen(label) }, h("bdi", {}, label))),
+      !all &&
+        labels.length > most &&
+        h("button", { type: "button", class: "quiet", onclick: () => draw(true) }, `${labels.length - most} more …`),
+    );
   return draw(false);
 }

@@ -30,7 +30,8 @@ function filled(element, given, children) {
 }
 
 /** Children without those that a condition left out. */
-const present = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+const present = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 
 /** Put new children in the place of the old ones. */
 export function fill(element, ...children) {

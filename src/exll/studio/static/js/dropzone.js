@@ -38,14 +38,23 @@ export function onPaste(received) {
     const files = [...(event.clipboardData?.files ?? [])].filter(isPicture);
     if (!files.length) return;
     event.preventDefault();
-    received(files.map((file) => ({ file, folder: "" })), document.activeElement ?? document.body);
+    received(
+      files.map((file) => ({ file, folder: "" })),
+      document.activeElement ?? document.body,
+    );
   });
 }
 
 /** Let the person choose. @param {{many?: boolean, folder?: boolean, accept?: string}} options @returns {Promise<Found[]>} */
 export function pick({ many = true, folder = false, accept = "image/*" } = {}) {
   const input = document.createElement("input");
-  Object.assign(input, { type: "file", multiple: many, accept: folder ? "" : accept, webkitdirectory: folder, hidden: true });
+  Object.assign(input, {
+    type: "file",
+    multiple: many,
+    accept: folder ? "" : accept,
+    webkitdirectory: folder,
+    hidden: true,
+  });
   document.body.append(input); // some browsers forget an input that is nowhere
   return new Promise((done) => {
     input.addEventListener("change", () => {
@@ -67,7 +76,9 @@ const folderOf = (path) => path.split("/").at(-2) ?? "";
 
 async function dropped(transfer) {
   // All entries must be taken before the first wait: the list is empty after it.
-  const entries = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  const entries = [...transfer.items]
+    .filter((item) => item.kind === "file")
+    .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   const found = [];
   for (const entry of entries) {
     if (entry instanceof File) found.push({ file: entry, folder: "" });
@@ -84,7 +95,8 @@ async function walk(entry, folder, found) {
   const reader = entry.createReader();
   // A reader gives some hundred entries at a time, and none when it is done.
   for (let batch = await read(reader); batch.length; batch = await read(reader)) {
-    for (const child of batch.sort((one, other) => one.name.localeCompare(other.name))) await walk(child, entry.name, found);
+    for (const child of batch.sort((one, other) => one.name.localeCompare(other.name)))
+      await walk(child, entry.name, found);
   }
 }
 

@@ -9,15 +9,27 @@ import { fill, h, quoted } from "./dom.js";
 export function offerMaps(element, image, where) {
   const plain = image.src;
   const words = image.alt;
-  const legend = h("p", { class: "legend", hidden: true }, h("span", {}, "speaks for it"), h("span", { class: "against" }, "speaks against it"));
+  const legend = h(
+    "p",
+    { class: "legend", hidden: true },
+    h("span", {}, "speaks for it"),
+    h("span", { class: "against" }, "speaks against it"),
+  );
   const views = [
     ["Picture", null],
     ...where.map(({ label, against, picture }) =>
-      against === null ? [["Why ", quoted(label)], picture, `for ${label}`]
-        : [["Why not ", quoted(against)], picture, `for ${label} and against ${against}`]),
+      against === null
+        ? [["Why ", quoted(label)], picture, `for ${label}`]
+        : [["Why not ", quoted(against)], picture, `for ${label} and against ${against}`],
+    ),
   ];
   const buttons = views.map(([title, source, what], i) =>
-    h("button", { type: "button", "aria-pressed": String(i === 0), onclick: (event) => show(event.currentTarget, source, what) }, title));
+    h(
+      "button",
+      { type: "button", "aria-pressed": String(i === 0), onclick: (event) => show(event.currentTarget, source, what) },
+      title,
+    ),
+  );
   const show = (pressed, source, what) => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button === pressed));
     image.src = source ?? plain;

@@ -20,18 +20,32 @@ class Gallery {
     this.list = h("ul", { class: "picks" });
     this.words = h("span", { role: "status" });
     this.more = button("Show more", () => this.load());
-    this.actions = h("span", { class: "row", hidden: true },
-      button("Change the class", () => this.relabel()), button("Delete", () => this.remove(), "danger"));
+    this.actions = h(
+      "span",
+      { class: "row", hidden: true },
+      button("Change the class", () => this.relabel()),
+      button("Delete", () => this.remove(), "danger"),
+    );
     this.element = [
-      h("div", { class: "row tools" }, button("Select all shown", () => this.chooseAll()), this.actions, this.words),
-      this.list, this.more,
+      h(
+        "div",
+        { class: "row tools" },
+        button("Select all shown", () => this.chooseAll()),
+        this.actions,
+        this.words,
+      ),
+      this.list,
+      this.more,
     ];
     this.load();
   }
 
   async load() {
     const before = this.next === null ? "" : `&before=${this.next}`;
-    const page = await trying(() => get(`/api/examples?label=${encodeURIComponent(this.label)}&limit=${PAGE}${before}`), () => this.load());
+    const page = await trying(
+      () => get(`/api/examples?label=${encodeURIComponent(this.label)}&limit=${PAGE}${before}`),
+      () => this.load(),
+    );
     if (!page) return;
     this.shown.push(...page.examples.map((example) => example.id));
     this.list.append(...page.examples.map((example) => this.item(example)));
@@ -60,7 +74,11 @@ class Gallery {
 
   count() {
     this.actions.hidden = this.chosen.size === 0;
-    this.words.textContent = this.chosen.size ? `${this.chosen.size} selected` : this.shown.length ? "" : "No pictures.";
+    this.words.textContent = this.chosen.size
+      ? `${this.chosen.size} selected`
+      : this.shown.length
+        ? ""
+        : "No pictures.";
   }
 
   async relabel() {

@@ -26,8 +26,13 @@ class Job {
     this.stop = new AbortController();
     this.meter = h("progress", { max: files.length, value: 0, "aria-label": `Teaching ${label}` });
     this.words = h("p", {}, "Waiting: ", counted(files.length, "picture"), " of ", quoted(label));
-    this.element = h("div", { class: "job" }, this.words, this.meter,
-      h("button", { type: "button", onclick: () => this.stop.abort() }, "Cancel"));
+    this.element = h(
+      "div",
+      { class: "job" },
+      this.words,
+      this.meter,
+      h("button", { type: "button", onclick: () => this.stop.abort() }, "Cancel"),
+    );
     byId("jobs").append(this.element);
   }
 
@@ -44,7 +49,12 @@ class Job {
 
   progress(done) {
     this.meter.value = done;
-    fill(this.words, `Teaching ${done.toLocaleString("en")} of ${counted(this.files.length, "picture")} of `, quoted(this.label), " …");
+    fill(
+      this.words,
+      `Teaching ${done.toLocaleString("en")} of ${counted(this.files.length, "picture")} of `,
+      quoted(this.label),
+      " …",
+    );
   }
 
   /** The same image under another name: only the person knows which is right. */
@@ -54,16 +64,40 @@ class Job {
     const many = sent.conflicts.length > 1;
     const answer = await choice(
       many ? `${sent.conflicts.length} pictures have another name already` : "This picture has another name already",
-      [h("p", {}, many ? "They were" : "It was", " taught as ", quoted(others), ". Now you say ", quoted(this.label), "."),
-        pictures(known.slice(0, SHOWN).map((example) => example.id), others, { large: true, more: known.length - SHOWN })],
-      [[`Call ${many ? "them" : "it"} ${this.label}`, "relabel"], [many ? "Both names are right" : "Both are right", "both", ""]],
+      [
+        h(
+          "p",
+          {},
+          many ? "They were" : "It was",
+          " taught as ",
+          quoted(others),
+          ". Now you say ",
+          quoted(this.label),
+          ".",
+        ),
+        pictures(
+          known.slice(0, SHOWN).map((example) => example.id),
+          others,
+          { large: true, more: known.length - SHOWN },
+        ),
+      ],
+      [
+        [`Call ${many ? "them" : "it"} ${this.label}`, "relabel"],
+        [many ? "Both names are right" : "Both are right", "both", ""],
+      ],
       `Leave ${many ? "them" : "it"} as ${others}`,
     );
     if (answer === "relabel") {
-      const changed = await trying(() => postJson("/api/examples/relabel", { ids: known.map((example) => example.id), label: this.label }));
+      const changed = await trying(() =>
+        postJson("/api/examples/relabel", { ids: known.map((example) => example.id), label: this.label }),
+      );
       sent.relabelled = changed?.changed ?? 0;
     } else if (answer === "both") {
-      const again = await teachAll(this.label, sent.conflicts.map(({ file }) => file), { twoLabels: true });
+      const again = await teachAll(
+        this.label,
+        sent.conflicts.map(({ file }) => file),
+        { twoLabels: true },
+      );
       sent.taught += again.taught;
       sent.unsent.push(...again.unsent);
       sent.error ??= again.error;
@@ -73,8 +107,16 @@ class Job {
   report(sent) {
     const cancelled = sent.error?.name === "AbortError";
     const lines = [
-      h("p", {}, h("strong", {}, `Learned ${counted(sent.taught, "picture")}`), " of ", quoted(this.label), cancelled ? "; cancelled." : "."),
-      sent.already.length > 0 && h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
+      h(
+        "p",
+        {},
+        h("strong", {}, `Learned ${counted(sent.taught, "picture")}`),
+        " of ",
+        quoted(this.label),
+        cancelled ? "; cancelled." : ".",
+      ),
+      sent.already.length > 0 &&
+        h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
       sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} got this name instead of another.`),
       sent.left && h("p", {}, `${counted(sent.left, "picture")} kept another name.`),
       ...unreadable(sent.unreadable),
@@ -86,9 +128,22 @@ class Job {
       teach(this.label, sent.unsent);
     };
     this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error && !cancelled));
-    fill(this.element, lines, h("p", { class: "row" },
-      sent.unsent.length > 0 && h("button", { type: "button", onclick: again }, cancelled ? "Go on" : "Try again", ` (${counted(sent.unsent.length, "picture")})`),
-      h("button", { type: "button", onclick: close }, "Dismiss")));
+    fill(
+      this.element,
+      lines,
+      h(
+        "p",
+        { class: "row" },
+        sent.unsent.length > 0 &&
+          h(
+            "button",
+            { type: "button", onclick: again },
+            cancelled ? "Go on" : "Try again",
+            ` (${counted(sent.unsent.length, "picture")})`,
+          ),
+        h("button", { type: "button", onclick: close }, "Dismiss"),
+      ),
+    );
     say(this.element.innerText);
     if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
   }
@@ -98,6 +153,9 @@ function unreadable(judged) {
   if (!judged.length) return [];
   const lines = judged.slice(0, NAMED).map(({ result }) => h("li", {}, h("bdi", {}, result.file), ": ", result.error));
   const more = judged.length - NAMED;
-  return [h("p", {}, `${counted(judged.length, "file")} could not be learned:`),
-    h("ul", {}, lines, more > 0 && h("li", {}, `and ${more} more`)), h("p", { class: "faint" }, judged[0].result.hint)];
+  return [
+    h("p", {}, `${counted(judged.length, "file")} could not be learned:`),
+    h("ul", {}, lines, more > 0 && h("li", {}, `and ${more} more`)),
+    h("p", { class: "faint" }, judged[0].result.hint),
+  ];
 }

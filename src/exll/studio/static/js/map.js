@@ -22,12 +22,24 @@ async function look() {
   if (!map) return;
   byId("find").hidden = map.prototypes.length === 0;
   if (!map.prototypes.length) {
-    fill(byId("map"), h("div", { class: "drop empty" }, h("p", {}, h("strong", {}, "No map yet.")), h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach something first"))));
+    fill(
+      byId("map"),
+      h(
+        "div",
+        { class: "drop empty" },
+        h("p", {}, h("strong", {}, "No map yet.")),
+        h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach something first")),
+      ),
+    );
     return;
   }
   const focused = document.activeElement?.dataset?.prototype;
   plane = draw(map);
-  names = h("div", { class: "names", role: "group", "aria-label": "Classes" }, map.labels.map((label, k) => nameButton(label, map.colours[k])));
+  names = h(
+    "div",
+    { class: "names", role: "group", "aria-label": "Classes" },
+    map.labels.map((label, k) => nameButton(label, map.colours[k])),
+  );
   fill(byId("map"), plane, h("div", { class: "readout" }, readout, names));
   if (focused) plane.querySelector(`[data-prototype="${focused}"]`)?.focus();
   filter();
@@ -42,22 +54,46 @@ function draw(map) {
   const largest = [...map.prototypes].sort((one, other) => other.support - one.support);
   const circles = largest.map((one) => circle(one, colour.get(one.label)));
   circles[0].setAttribute("tabindex", "0");
-  return svg("svg", { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": map.summary, onkeydown: step },
-    map.edges.map(({ one, other, count }) => edge(numbered.get(one), numbered.get(other), Math.sqrt(count / strongest), colour)),
-    circles, titles(largest));
+  return svg(
+    "svg",
+    { class: "plane", viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": map.summary, onkeydown: step },
+    map.edges.map(({ one, other, count }) =>
+      edge(numbered.get(one), numbered.get(other), Math.sqrt(count / strongest), colour),
+    ),
+    circles,
+    titles(largest),
+  );
 }
 
 function edge(one, other, strength, colour) {
   const [[x1, y1], [x2, y2]] = [place(one), place(other)];
-  return svg("line", { x1, y1, x2, y2, "data-label": one.label, stroke: colour.get(one.label), "stroke-width": 1 + 5 * strength, "stroke-opacity": 0.3 + 0.5 * strength });
+  return svg("line", {
+    x1,
+    y1,
+    x2,
+    y2,
+    "data-label": one.label,
+    stroke: colour.get(one.label),
+    "stroke-width": 1 + 5 * strength,
+    "stroke-opacity": 0.3 + 0.5 * strength,
+  });
 }
 
 function circle(one, fillColour) {
   const [cx, cy] = place(one);
   const mark = svg("circle", {
-    cx, cy, r: Math.max(7, one.radius * SIDE), fill: fillColour, tabindex: "-1", role: "img", "data-label": one.label, "data-prototype": one.prototype,
+    cx,
+    cy,
+    r: Math.max(7, one.radius * SIDE),
+    fill: fillColour,
+    tabindex: "-1",
+    role: "img",
+    "data-label": one.label,
+    "data-prototype": one.prototype,
     "aria-label": `${one.label}: ${counted(one.support, "picture")} that look alike`,
-    onpointerenter: () => show(mark, one), onfocus: () => show(mark, one), onclick: () => mark.focus(),
+    onpointerenter: () => show(mark, one),
+    onfocus: () => show(mark, one),
+    onclick: () => mark.focus(),
   });
   return mark;
 }
@@ -67,22 +103,32 @@ function titles(largest) {
   const taken = [];
   const seen = new Set();
   const size = matchMedia("(max-width: 760px)").matches ? LETTERS.narrow : LETTERS.wide;
-  return largest.filter(({ label }) => !seen.has(label) && seen.add(label)).map((one) => {
-    const short = one.label.length > 24 ? `${one.label.slice(0, 23)}…` : one.label;
-    const half = (short.length * size * 0.58) / 2;
-    const [x, y] = place(one);
-    const middle = Math.min(Math.max(x, half), SIDE - half);
-    const free = taken.every(([a, b, width]) => Math.abs(a - middle) > width + half || Math.abs(b - y) > 1.15 * size);
-    if (free) taken.push([middle, y, half]);
-    return svg("text", { x: middle, "font-size": size, y, "data-label": one.label, class: free ? "" : "off", "aria-hidden": "true" }, short);
-  });
+  return largest
+    .filter(({ label }) => !seen.has(label) && seen.add(label))
+    .map((one) => {
+      const short = one.label.length > 24 ? `${one.label.slice(0, 23)}…` : one.label;
+      const half = (short.length * size * 0.58) / 2;
+      const [x, y] = place(one);
+      const middle = Math.min(Math.max(x, half), SIDE - half);
+      const free = taken.every(([a, b, width]) => Math.abs(a - middle) > width + half || Math.abs(b - y) > 1.15 * size);
+      if (free) taken.push([middle, y, half]);
+      return svg(
+        "text",
+        { x: middle, "font-size": size, y, "data-label": one.label, class: free ? "" : "off", "aria-hidden": "true" },
+        short,
+      );
+    });
 }
 
 function show(mark, { label, support, examples }) {
   for (const other of plane.querySelectorAll(".at")) other.classList.remove("at");
   mark.classList.add("at");
-  fill(readout, h("h2", {}, h("bdi", {}, label)), h("p", {}, counted(support, "picture"), support === 1 ? "" : " that look alike"),
-    pictures(examples, label, { large: true, more: support - examples.length }));
+  fill(
+    readout,
+    h("h2", {}, h("bdi", {}, label)),
+    h("p", {}, counted(support, "picture"), support === 1 ? "" : " that look alike"),
+    pictures(examples, label, { large: true, more: support - examples.length }),
+  );
 }
 
 /** One stop of the Tab key for all circles; arrows go to the nearest one that way. */
@@ -107,8 +153,17 @@ function step(event) {
 }
 
 function nameButton(label, colour) {
-  const dot = svg("svg", { class: "dot", viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("circle", { cx: 5, cy: 5, r: 5, fill: colour }));
-  return h("button", { type: "button", "data-label": label, "aria-pressed": "false", onclick: (event) => choose(event.currentTarget) }, dot, h("bdi", {}, label));
+  const dot = svg(
+    "svg",
+    { class: "dot", viewBox: "0 0 10 10", "aria-hidden": "true" },
+    svg("circle", { cx: 5, cy: 5, r: 5, fill: colour }),
+  );
+  return h(
+    "button",
+    { type: "button", "data-label": label, "aria-pressed": "false", onclick: (event) => choose(event.currentTarget) },
+    dot,
+    h("bdi", {}, label),
+  );
 }
 
 function choose(button) {
@@ -125,7 +180,9 @@ function filter() {
     if (mark.tagName === "text") mark.classList.toggle("shown", hit(mark));
   }
   for (const button of names.children) button.setAttribute("aria-pressed", String(hit(button)));
-  byId("found").textContent = asked ? `${[...names.children].filter(hit).length} of ${names.children.length} found` : "";
+  byId("found").textContent = asked
+    ? `${[...names.children].filter(hit).length} of ${names.children.length} found`
+    : "";
 }
 
 byId("search").addEventListener("input", filter);

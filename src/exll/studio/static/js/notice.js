@@ -29,7 +29,18 @@ export function tell(words, hint = "", { fault = false, action, seconds } = {}) 
 }
 
 function actionButton([words, run], dismiss) {
-  return h("button", { type: "button", class: "quiet", onclick: () => { dismiss(); run(); } }, words);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      onclick: () => {
+        dismiss();
+        run();
+      },
+    },
+    words,
+  );
 }
 
 /** What the server said went wrong. @param {any} error @param {() => void} [again] */

@@ -19,9 +19,12 @@ export function picture(number, label, kind = "") {
   return image;
 }
 
-/** A list of them; each leads to the whole image. */
+/** A list of them, and how many more there are. */
 export function pictures(numbers, label, { large = false, more = 0 } = {}) {
-  return h("ul", { class: large ? "thumbs large" : "thumbs" },
+  return h(
+    "ul",
+    { class: large ? "thumbs large" : "thumbs" },
     numbers.map((number) => h("li", {}, picture(number, label))),
-    more > 0 && h("li", { class: "more" }, `and ${more.toLocaleString("en")} more`));
+    more > 0 && h("li", { class: "more" }, `and ${more.toLocaleString("en")} more`),
+  );
 }

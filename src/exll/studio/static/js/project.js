@@ -25,11 +25,18 @@ async function look() {
     Network: `${facts.backbone}, ${facts.width} numbers a picture`,
     Version: facts.version,
   });
-  rows("storage", { Pictures: bytes(storage.images), Database: bytes(storage.database), Models: bytes(storage.models) });
+  rows("storage", {
+    Pictures: bytes(storage.images),
+    Database: bytes(storage.database),
+    Models: bytes(storage.models),
+  });
 }
 
 function rows(id, given) {
-  fill(byId(id), Object.entries(given).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  fill(
+    byId(id),
+    Object.entries(given).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }
 
 /** While nothing is taught there is nothing to take along; the server would answer with bare JSON. */
@@ -55,11 +62,22 @@ async function importZip() {
 }
 
 function report(place, { taught, already, conflicts, unreadable, passed_over: passed, problems }) {
-  const lines = [[already, "known already"], [conflicts, "known under another name"], [unreadable, "not readable"], [passed, "no picture"]];
-  fill(place,
+  const lines = [
+    [already, "known already"],
+    [conflicts, "known under another name"],
+    [unreadable, "not readable"],
+    [passed, "no picture"],
+  ];
+  fill(
+    place,
     h("p", { role: "status" }, h("strong", {}, `Learned ${counted(taught, "picture")}.`)),
     lines.filter(([count]) => count).map(([count, words]) => h("p", {}, `${counted(count, "file")} ${words}.`)),
-    h("ul", {}, problems.slice(0, PROBLEMS).map(({ file, error }) => h("li", {}, h("bdi", {}, file), ": ", error))));
+    h(
+      "ul",
+      {},
+      problems.slice(0, PROBLEMS).map(({ file, error }) => h("li", {}, h("bdi", {}, file), ": ", error)),
+    ),
+  );
 }
 
 on("importing", ({ done, images }) => {
@@ -82,13 +100,18 @@ async function predictMany(options) {
   try {
     for (let start = 0; start < files.length; start += BATCH) {
       words.textContent = `Asked about ${start} of ${counted(files.length, "picture")} …`;
-      const text = await (await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)).text();
+      const text = await (
+        await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)
+      ).text();
       parts.push(start ? text.slice(text.indexOf("\n") + 1) : text);
       meter.value = start + BATCH;
     }
     const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
-    fill(place, h("p", { role: "status" }, `Asked about ${counted(files.length, "picture")}.`),
-      h("a", { class: "button primary", href: address, download: "predictions.csv" }, "Save predictions.csv"));
+    fill(
+      place,
+      h("p", { role: "status" }, `Asked about ${counted(files.length, "picture")}.`),
+      h("a", { class: "button primary", href: address, download: "predictions.csv" }, "Save predictions.csv"),
+    );
     place.querySelector("a").focus();
   } catch (error) {
     fill(place);
@@ -97,7 +120,11 @@ async function predictMany(options) {
 }
 
 async function purge() {
-  const sure = await confirmed("Remove deleted pictures for good?", "They leave the disk, and nothing done so far can be undone any more.", "Remove for good");
+  const sure = await confirmed(
+    "Remove deleted pictures for good?",
+    "They leave the disk, and nothing done so far can be undone any more.",
+    "Remove for good",
+  );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));
   if (answer) tell(`${counted(answer.images, "picture")} left the disk.`, "", { seconds: 8 });
 }

@@ -47,6 +47,7 @@ undo.addEventListener("click", () =>
     tell(`Undone: ${undone.sentence}`, "", { seconds: 8 });
     say(`Undone: ${undone.sentence}`);
     look();
-  }));
+  }),
+);
 
 look();

@@ -48,9 +48,14 @@ function show({ classes }) {
 function welcome() {
   const empty = cards.size === 0;
   byId("drop").classList.toggle("empty", empty);
-  byId("drop-words").replaceChildren(...(empty
-    ? [h("strong", {}, FIRST), h("br"), "Or type the name of a class above and show it to the camera."]
-    : [h("strong", {}, "Drop photos or whole folders here"), ", or paste a picture. On a card they are taught as that class."]));
+  byId("drop-words").replaceChildren(
+    ...(empty
+      ? [h("strong", {}, FIRST), h("br"), "Or type the name of a class above and show it to the camera."]
+      : [
+          h("strong", {}, "Drop photos or whole folders here"),
+          ", or paste a picture. On a card they are taught as that class.",
+        ]),
+  );
 }
 
 const remembered = () => JSON.parse(sessionStorage.getItem(NAMED) ?? "[]");
@@ -64,18 +69,35 @@ async function look() {
 async function receive(found) {
   const folders = grouped(found);
   if (!folders.has("")) {
-    const list = h("ul", {}, [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)));
+    const list = h(
+      "ul",
+      {},
+      [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)),
+    );
     const answer = await choice(
       folders.size === 1 ? "Is the folder's name its class?" : `${folders.size} folders: is each a class?`,
-      [h("p", {}, "I found:"), list], [[folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"], ["One class for all …", "one", ""]]);
+      [h("p", {}, "I found:"), list],
+      [
+        [folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
+        ["One class for all …", "one", ""],
+      ],
+    );
     if (!answer) return;
     if (answer === "folders") {
-      for (const [folder, files] of folders) teach(folder, files.map(({ file }) => file));
+      for (const [folder, files] of folders)
+        teach(
+          folder,
+          files.map(({ file }) => file),
+        );
       return;
     }
   }
   const files = found.map(({ file }) => file);
-  const label = await askLabel(files.length === 1 ? "What is this?" : `What are these ${files.length} pictures?`, labels(), { content: preview(files) });
+  const label = await askLabel(
+    files.length === 1 ? "What is this?" : `What are these ${files.length} pictures?`,
+    labels(),
+    { content: preview(files) },
+  );
   if (label) teach(label, files);
 }
 
@@ -86,11 +108,16 @@ function grouped(found) {
 }
 
 function preview(files) {
-  return h("ul", { class: "thumbs large" }, files.slice(0, PREVIEWS).map((file, i) => {
-    const image = h("img", { alt: `Picture ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
-    for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
-    return h("li", {}, image);
-  }), files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`));
+  return h(
+    "ul",
+    { class: "thumbs large" },
+    files.slice(0, PREVIEWS).map((file, i) => {
+      const image = h("img", { alt: `Picture ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
+      for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
+      return h("li", {}, image);
+    }),
+    files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`),
+  );
 }
 
 byId("new-class").addEventListener("submit", (event) => {
