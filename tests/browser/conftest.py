@@ -17,6 +17,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--use-fake-device-for-media-stream",  # a webcam that shows a moving pattern
+    "--use-fake-ui-for-media-stream",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -41,12 +43,12 @@ def open_page(browser: Browser) -> Iterator[Opener]:
     """Opens a file or an address; at the end none of the pages may have complained or asked for anything else."""
     opened: list[Watched] = []
 
-    def opener(address: Path | str, *, dark: bool = False, width: int = WIDE) -> Watched:
+    def opener(address: Path | str, *, dark: bool = False, width: int = WIDE, allowed: str | None = None) -> Watched:
         url = address.resolve().as_uri() if isinstance(address, Path) else address
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
         )
-        watched = watch(context, allowed=url)
+        watched = watch(context, allowed=allowed or url)
         opened.append(watched)
         watched.page.goto(url)
         return watched

@@ -19,6 +19,7 @@ from exll.cli.map import map_command
 from exll.cli.predict import predict
 from exll.cli.progress import progress
 from exll.cli.rules import rules
+from exll.cli.studio import studio
 from exll.cli.suspects import suspects
 from exll.version import __version__
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help in plain text: twice as quick to show
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, learn, predict, evaluate, explain, rules, progress, suspects, info):
+for command in (demo, learn, predict, evaluate, explain, rules, progress, suspects, info, studio):
     app.command()(command)
 app.command("map")(map_command)
 app.add_typer(

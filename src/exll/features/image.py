@@ -149,7 +149,7 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
     head = file.read(32)
     if not head:
         raise ImageError(f"{where}the image is empty (0 bytes).")
-    name = _format(head)
+    name = image_format(head)
     if name is None:
         raise ImageError(f"{where}the image is none of {', '.join(FORMATS)}; it begins with {head[:12]!r}.")
     file.seek(0)
@@ -170,7 +170,8 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
             return _upright_rgb(picture, where)
 
 
-def _format(head: bytes) -> str | None:
+def image_format(head: bytes) -> str | None:
+    """The name in FORMATS of a file that begins so; 32 bytes are enough."""
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG\r\n\x1a\n"):

@@ -1,0 +1,228 @@
+"""What the studio costs over the bare model, as ratios within one run, on loopback.
+
+``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
+ask while one teaches and rebuilds run; throughput over that of a bare predict loop with as many threads, and the 95th
+percentile over (clients / cores) bare predicts. Every image is another one, so nothing is remembered.
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
+
+import argparse
+import http.client
+import io
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from PIL import Image
+
+from exll import ImageLearner
+
+CLIENTS = 8
+SIDE = 320
+CLASSES = 5
+REBUILD_EVERY = 100
+SLICE = 250
+TAUGHT_BEFORE = 300
+TIMEOUT = 60
+FORM, JSON = ({"Content-Type": kind} for kind in ("multipart/form-data; boundary=x", "application/json"))
+CORES = len(os.sched_getaffinity(0))
+fresh_seeds = itertools.count(500_000)  # an image taught twice would be noticed and not taught
+
+
+def photo(seed: int) -> bytes:
+    """A JPEG of some smooth colours, another one for every seed."""
+    rng = np.random.default_rng(seed)
+    small = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+    small[:6] = np.random.default_rng(seed % CLASSES).integers(0, 256, 3)
+    file = io.BytesIO()
+    Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@contextmanager
+def studio() -> Iterator[str]:
+    """A studio of its own process, with some examples taught."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = "from exll.cli.main import run; run()"
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-c", command, "studio", f"{folder}/p", "--port", "0", "--no-browser"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" is open at ")[1].split()[0]
+        try:
+            client = Client(address)
+            for seed in range(TAUGHT_BEFORE):
+                client.teach(seed)
+            yield address
+        finally:
+            process.terminate()
+            process.wait()
+
+
+class Client:
+    """As light as can be: it shares the cores with what is measured."""
+
+    def __init__(self, address: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=TIMEOUT)
+
+    def get(self, path: str) -> None:
+        self._send("GET", path, None, {})
+
+    def ask(self, image: bytes) -> None:
+        self._post_form("/api/predict", b"file", image)
+
+    def teach(self, seed: int) -> int:
+        label = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nclass %d\r\n' % (seed % CLASSES)
+        number: int = self._post_form("/api/teach", b"files", photo(seed), label)["results"][0]["example"]["id"]
+        return number
+
+    def delete(self, number: int) -> None:
+        self._send("POST", "/api/examples/delete", json.dumps({"ids": [number]}).encode(), JSON)
+
+    def _post_form(self, path: str, field: bytes, image: bytes, before: bytes = b"") -> Any:
+        head = b'--x\r\nContent-Disposition: form-data; name="%s"; filename="x.jpg"\r\n\r\n' % field
+        return self._send("POST", path, before + head + image + b"\r\n--x--\r\n", FORM)
+
+    def _send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Any:
+        self._connection.request(method, path, body, headers)
+        response = self._connection.getresponse()
+        answer = json.loads(response.read())
+        assert response.status == 200, answer
+        return answer
+
+
+def bare_model() -> ImageLearner:
+    eye = ImageLearner()
+    for seed in range(TAUGHT_BEFORE):
+        eye.learn(photo(seed), f"class {seed % CLASSES}")
+    eye.predict(photo(0))
+    return eye
+
+
+def alone(eye: ImageLearner, address: str, count: int) -> None:
+    images = [photo(100_000 + i) for i in range(count)]
+    client = Client(address)
+    client.ask(photo(0))
+    # In turns, so that all meet the same machine.
+    rows = [
+        (
+            seconds(partial(eye.predict, image)),
+            seconds(partial(client.get, "/healthz")),
+            seconds(partial(client.ask, image)),
+        )
+        for image in images
+    ]
+    bare, health, asked = (statistics.median(column) for column in zip(*rows, strict=True))
+    print(
+        f"alone: bare {1e3 * bare:.1f} ms, /healthz {1e3 * health:.1f} ms, asked {1e3 * asked:.1f} ms; "
+        f"ratio {asked / (bare + health):.2f} (at most 1.5)",
+        flush=True,
+    )
+
+
+class Load:
+    """Work in as many threads as there are clients."""
+
+    def __init__(self) -> None:
+        self.taken: list[float] = []
+        self._seconds = 0.0
+
+    def add(self, work: Callable[[bytes], object], images: list[bytes]) -> None:
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            start = time.perf_counter()
+            self.taken += pool.map(lambda image: seconds(partial(work, image)), images)
+            self._seconds += time.perf_counter() - start
+
+    @property
+    def rate(self) -> float:
+        return len(self.taken) / self._seconds
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.taken, n=20)[-1]
+
+
+@contextmanager
+def disturbed(address: str) -> Iterator[dict[str, int]]:
+    """One who teaches, and deletes what it taught every now and then, so that a rebuild runs."""
+    ended, done = threading.Event(), {"taught": 0, "rebuilds": 0}
+
+    def disturb() -> None:
+        client = Client(address)
+        for seed in fresh_seeds:
+            if ended.is_set():
+                return
+            number = client.teach(seed)
+            done["taught"] += 1
+            if done["taught"] % REBUILD_EVERY == 1:
+                client.delete(number)
+                done["rebuilds"] += 1
+
+    with ThreadPoolExecutor(1) as pool:
+        disturbing = pool.submit(disturb)
+        try:
+            yield done
+        finally:
+            ended.set()
+        disturbing.result()  # where it failed, so does the measurement
+
+
+def together(eye: ImageLearner, address: str, count: int) -> None:
+    clients = threading.local()
+
+    def ask_as_client(image: bytes) -> None:
+        if not hasattr(clients, "own"):
+            clients.own = Client(address)
+        clients.own.ask(image)
+
+    bare, bare_alone, served = Load(), [], Load()
+    taught = rebuilds = 0
+    for start in range(200_000, 200_000 + count, SLICE):  # in turns, so that both meet the same machine
+        images = [photo(seed) for seed in range(start, start + SLICE)]
+        bare_alone += [seconds(partial(eye.predict, image)) for image in images[:20]]
+        bare.add(eye.predict, images)
+        with disturbed(address) as done:
+            served.add(ask_as_client, images)
+        taught, rebuilds = taught + done["taught"], rebuilds + done["rebuilds"]
+    unit = CLIENTS / CORES * statistics.median(bare_alone)
+    print(
+        f"together: {len(served.taken):,} requests of {CLIENTS} clients without an error, {taught} taught and "
+        f"{rebuilds} rebuilds begun meanwhile\n"
+        f"  throughput {served.rate:.0f}/s, bare {bare.rate:.0f}/s: {served.rate / bare.rate:.2f} (at least 0.7)\n"
+        f"  95th percentile {1e3 * served.p95:.0f} ms, of bare threads {1e3 * bare.p95:.0f} ms; over clients/cores x "
+        f"one bare predict: {served.p95 / unit:.2f} (at most 3), of bare threads {bare.p95 / unit:.2f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=2000)
+    options = parser.parse_args()
+    model = bare_model()
+    with studio() as where:
+        alone(model, where, options.requests // 10)
+        together(model, where, options.requests)

@@ -1,0 +1,50 @@
+"""``exll studio``: teach, ask, see why and correct in the browser."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from exll.cli.common import BackboneOption
+
+NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
+
+
+def studio(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The project's folder: made if missing, gone on with if there.")
+    ] = Path("studio"),
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; other than this machine's own, a token is asked for.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
+    backbone: BackboneOption = None,
+    preset: Annotated[str | None, typer.Option(help="Which learner; another one relearns all examples.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A further host name to answer to.", show_default=False)
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+) -> None:
+    """Open the studio: a page to teach with photos or a webcam, see what the model thinks and why, and correct it."""
+    from exll.errors import InputError
+
+    if any(find_spec(name) is None for name in NEEDED):
+        raise InputError("the studio needs some more packages; install them with: pip install 'exll[studio]'")
+
+    from exll.studio.project import Project
+    from exll.studio.serving import Server, address_of, listen, open_browser, serve
+    from exll.studio.tokens import check_token, is_loopback, token_for
+
+    token, is_new = token_for(host)
+    check_token(host, token)
+    with listen(host, port) as listening, Project(folder, backbone, preset) as project:
+        address = address_of(host, listening)
+        server = Server(project, host, token, allow_host or ())
+        typer.echo(f"the studio of {project.name} is open at {address} (Ctrl-C ends it)")
+        if is_new:
+            typer.echo(f"its token, shown only now: {token}")
+        if not no_browser and is_loopback(host):
+            open_browser(address)
+        serve(server, listening)
+    typer.echo("the studio is closed; everything that was taught is kept")

@@ -1,0 +1,50 @@
+"""Images that were asked about a moment ago, so that "why" and "no, it is ..." need not send them again."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.studio.errors import MissingError
+
+MOST_KEPT = 64
+MOST_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    digest: str
+    name: str
+    content: bytes
+    format: str
+    vector: NDArray[np.float32]
+
+
+class AskedImages:
+    """The last ones, in memory only: whoever just asks leaves nothing on the disk."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Asked] = OrderedDict()
+        self._nbytes = 0
+
+    def keep(self, asked: Asked) -> None:
+        with self._lock:
+            self._drop(asked.digest)
+            self._kept[asked.digest] = asked
+            self._nbytes += len(asked.content)
+            while len(self._kept) > MOST_KEPT or (self._nbytes > MOST_BYTES and len(self._kept) > 1):
+                self._drop(next(iter(self._kept)))
+
+    def of(self, digest: str) -> Asked:
+        with self._lock:
+            if digest not in self._kept:
+                raise MissingError("this image was not asked about lately.", "Send the image again.")
+            self._kept.move_to_end(digest)
+            return self._kept[digest]
+
+    def _drop(self, digest: str) -> None:
+        dropped = self._kept.pop(digest, None)
+        self._nbytes -= 0 if dropped is None else len(dropped.content)

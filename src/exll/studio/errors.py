@@ -1,0 +1,64 @@
+"""What can go wrong here: a sentence, a hint what to do, and the status that HTTP has for it."""
+
+from exll.errors import ExLLError
+
+
+class StudioError(ExLLError):
+    """A request that cannot be granted; nothing was changed."""
+
+    status = 400
+    retry_after: int | None = None
+
+    def __init__(self, error: str, hint: str = "") -> None:
+        super().__init__(error)
+        self.hint = hint
+
+
+class RefusedError(StudioError):
+    """Neither the page itself nor anybody it lets in."""
+
+    status = 403
+
+
+class UnauthorisedError(StudioError):
+    """No token, or not the right one."""
+
+    status = 401
+
+
+class MissingError(StudioError):
+    """There is nothing of that name or number."""
+
+    status = 404
+
+
+class ConflictError(StudioError):
+    """It cannot be done as things stand."""
+
+    status = 409
+
+
+class TooLargeError(StudioError):
+    """More bytes than are taken."""
+
+    status = 413
+
+
+class UnusableError(StudioError):
+    """Understood, but not fit for what was asked."""
+
+    status = 422
+
+
+class TooOftenError(StudioError):
+    """More requests than are answered."""
+
+    status = 429
+    retry_after = 1
+
+
+class BusyError(StudioError):
+    """All hands are full and enough is waiting."""
+
+    status = 503
+    retry_after = 1

@@ -1,0 +1,142 @@
+"""Who may ask: the right Host (no DNS rebinding), the page itself (no cross-site request), the bearer of the token.
+
+And what every answer says to the browser: run nothing but our own files, guess no types, show us in no frame.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from exll.studio.answers import refusal
+from exll.studio.errors import RefusedError, StudioError, UnauthorisedError
+from exll.studio.tokens import COOKIE, Gate, is_loopback
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+OPEN_PATHS = ("/login", "/healthz")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; "
+    "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
+}
+
+
+class SafeHeaders:
+    """On every answer, also on those of the other guards."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+class Guards:
+    """Host, then origin, then token. An answer says what is wrong and tells nothing else."""
+
+    def __init__(self, app: ASGIApp, host: str, gate: Gate | None, names: Iterable[str] = ()) -> None:
+        self.app = app
+        self._gate = gate
+        self._names = allowed_names(host, names)
+        self._any_address = not is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            self._check_host(request.headers)
+            self._check_origin(request)
+            self._check_token(request)
+        except UnauthorisedError as error:
+            await _unauthorised(request, error)(scope, receive, send)
+        except StudioError as error:
+            await refusal(error)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _check_host(self, headers: Headers) -> None:
+        """A page elsewhere can have its own name point to this machine; it cannot have the browser say our name."""
+        given = headers.getlist("host")
+        name = _name_of(given[0]) if len(given) == 1 else None
+        if name is None or not (name in self._names or (self._any_address and _is_address(name))):
+            raise RefusedError("this studio does not answer to that host name.", "Use the address it printed at start.")
+
+    def _check_origin(self, request: Request) -> None:
+        """Browsers say where a request comes from; what comes from elsewhere may open a page and nothing more."""
+        site = request.headers.get("sec-fetch-site", "none")
+        origin = request.headers.get("origin")
+        changing = request.method not in SAFE_METHODS
+        foreign = site not in ("same-origin", "none")
+        if origin is not None:
+            foreign = foreign or urlsplit(origin).netloc.lower() != request.headers["host"].lower()
+        if foreign and (changing or request.url.path.startswith("/api")):
+            raise RefusedError("this request comes from another site.", "Use the studio's own pages.")
+
+    def _check_token(self, request: Request) -> None:
+        path = request.url.path
+        if self._gate is None or path in OPEN_PATHS or path.startswith("/static/"):
+            return
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self._gate.opens_for_token(token.strip()):
+            return
+        if self._gate.opens_for_cookie(request.cookies.get(COOKIE, "")):
+            return
+        raise UnauthorisedError("this studio asks for its token.", "It was printed when the studio was started.")
+
+
+def allowed_names(host: str, names: Iterable[str]) -> frozenset[str]:
+    own = {"localhost", "127.0.0.1", "::1", host, *names}
+    if not is_loopback(host):
+        machine = socket.gethostname()
+        own |= {machine, f"{machine}.local"}
+    return frozenset(name.lower() for name in own)
+
+
+def _name_of(host: str) -> str | None:
+    """The host of a Host header without its port; None where it is none."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+        return parts.hostname if parts.netloc == host and "@" not in host else None
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _unauthorised(request: Request, error: UnauthorisedError) -> Response:
+    if request.method == "GET" and not request.url.path.startswith("/api"):
+        return RedirectResponse("/login", 303)
+    response = refusal(error)
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response

@@ -1,0 +1,119 @@
+"""How much and how often: bytes of a request, refused before they are read, and requests of one address."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from exll.studio.answers import refusal
+from exll.studio.errors import StudioError, TooLargeError, TooOftenError
+
+MOST_FILE_BYTES = 32_000_000
+MOST_BODY_BYTES = 128_000_000
+MOST_IMPORT_BYTES = 1_000_000_000
+IMPORT_PATH = "/api/project/import"
+LOGIN_PATH = "/login"
+ADDRESSES_KEPT = 1024
+LONGEST_LENGTH = 15  # digits of a length that could be meant
+
+
+class BodyLimit:
+    """Refuses by the announced length, and counts what truly comes: neither is believed alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        most = MOST_IMPORT_BYTES if scope["path"] == IMPORT_PATH else MOST_BODY_BYTES
+        error = TooLargeError(
+            f"a request may have at most {most // 1_000_000:,} MB.", "Send fewer or smaller images at a time."
+        )
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if not announced.isdigit() or len(announced) > LONGEST_LENGTH or int(announced) > most:
+            await refusal(error)(scope, receive, send)
+            return
+        await _Counted(self.app, most, error).run(scope, receive, send)
+
+
+class _Counted:
+    def __init__(self, app: ASGIApp, most: int, error: StudioError) -> None:
+        self._app, self._most, self._error = app, most, error
+        self._got = 0
+        self._answered = False
+
+    @property
+    def _too_much(self) -> bool:
+        return self._got > self._most
+
+    async def run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def counted() -> Message:
+            message = await receive()
+            self._got += len(message.get("body", b""))
+            if self._too_much:
+                raise self._error
+            return message
+
+        async def answer(message: Message) -> None:
+            # Whoever reads the body may have made an answer of its own out of the error.
+            if self._too_much and not self._answered:
+                return
+            self._answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, counted, answer)
+        except TooLargeError:
+            if self._answered:
+                raise
+        if self._too_much and not self._answered:
+            await refusal(self._error)(scope, receive, send)
+
+
+class Bucket:
+    """So many at once, and so many a second after that."""
+
+    def __init__(self, at_once: float, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._at_once, self._per_second, self._now = at_once, per_second, now
+        self._left, self._filled_at = at_once, now()
+
+    def take(self) -> bool:
+        now = self._now()
+        self._left = min(self._at_once, self._left + (now - self._filled_at) * self._per_second)
+        self._filled_at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class RateLimit:
+    """Requests of one address; attempts to log in are counted apart, for all addresses together."""
+
+    def __init__(self, app: ASGIApp, at_once: float = 600, per_second: float = 300) -> None:
+        self.app = app
+        self._at_once, self._per_second = at_once, per_second
+        self._of_address: OrderedDict[str, Bucket] = OrderedDict()
+        self._logins = Bucket(10, 0.2)
+        self._lock = threading.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._may_pass(scope):
+            await refusal(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _may_pass(self, scope: Scope) -> bool:
+        if scope["path"] == LOGIN_PATH and scope["method"] == "POST" and not self._logins.take():
+            return False
+        address = (scope.get("client") or ("", 0))[0]
+        with self._lock:
+            bucket = self._of_address.pop(address, None) or Bucket(self._at_once, self._per_second)
+            self._of_address[address] = bucket
+            while len(self._of_address) > ADDRESSES_KEPT:
+                self._of_address.popitem(last=False)
+            return bucket.take()

@@ -1,0 +1,228 @@
+"""The model in memory. One thread writes, in the order of commits; anybody asks, at any time; a rebuild disturbs
+neither."""
+
+import copy
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.features.backbone import Backbone
+from exll.studio.errors import BusyError, ConflictError
+from exll.studio.events import Events
+from exll.studio.snapshots import Snapshots
+from exll.studio.store import Lesson, Store
+from exll.vision import ImageLearner, Prediction
+
+Result = TypeVar("Result")
+
+MOST_WAITING = 64
+CHUNK = 64
+SNAPSHOT_EVERY = 500
+TIME_FOR_OTHERS = 3.0  # while a rebuild runs: pause for so many times as long as it worked
+
+log = logging.getLogger(__name__)
+
+
+class Model:
+    """A learner and how far in the log it is; ``generation`` says of which log.
+
+    Once others ask, there are two: while one learns and makes its new answers, ``eye`` is the other, and nobody waits.
+    """
+
+    def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
+        self.eye = ImageLearner(backbone, preset)
+        self._twin: ImageLearner | None = None
+        self.generation = generation
+        self.position = 0
+        self._remembering = threading.Lock()
+        self._remembered: dict[str, tuple[int, Any]] = {}
+
+    @property
+    def knows_something(self) -> bool:
+        return hasattr(self.eye.classifier, "learner_")
+
+    def learn(self, lessons: Sequence[Lesson]) -> None:
+        """As long as nobody else asks."""
+        _learn(self.eye, lessons)
+        self.position = lessons[-1].id
+
+    def go_on(self, lessons: Sequence[Lesson]) -> None:
+        """Learn while others ask."""
+        twin = self._twin or self._copied()
+        _learn(twin, lessons)
+        twin.classifier.learner_.inference()
+        self.eye, self._twin, self.position = twin, self.eye, lessons[-1].id
+        _learn(self._twin, lessons)
+
+    def _copied(self) -> ImageLearner:
+        twin = ImageLearner(self.eye.backbone, self.eye.classifier.preset)
+        twin.classifier = copy.deepcopy(self.eye.classifier)
+        return twin
+
+    def predict(self, vector: NDArray[np.float32]) -> Prediction:
+        return self.taught().predict_vectors(vector[None])[0]
+
+    def remembered(self, name: str, make: Callable[[], Result]) -> Result:
+        """What takes seconds to make, such as a map: made once for as long as nothing is learned."""
+        with self._remembering:
+            position, result = self._remembered.get(name, (0, None))
+            if position != self.position:
+                position, result = self.position, make()
+                self._remembered[name] = position, result
+            return cast(Result, result)
+
+    def taught(self) -> ImageLearner:
+        """The learner, if it can be asked already."""
+        if not self.knows_something:
+            raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
+        return self.eye
+
+
+def _learn(eye: ImageLearner, lessons: Sequence[Lesson]) -> None:
+    """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is to
+    give the very same model."""
+    for lesson in lessons:
+        eye.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
+
+
+class Live:
+    """``current`` answers. Changes go through ``write``, which runs them one after the other."""
+
+    def __init__(self, store: Store, snapshots: Snapshots, backbone: Backbone, preset: str, events: Events) -> None:
+        self._store = store
+        self._snapshots = snapshots
+        self._backbone = backbone
+        self._preset = preset
+        self._events = events
+        self._waiting: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(MOST_WAITING)
+        self._wanted = threading.Event()
+        self._closing = False
+        self._snapshot_at = 0
+        self.current = self._restored()
+        self._threads = [
+            threading.Thread(target=target, name=f"studio {name}", daemon=True)
+            for name, target in (("rebuild", self._rebuild_when_wanted), ("writer", self._write_in_turn))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Finish what is waiting, leave a snapshot, end."""
+        self._closing = True
+        self._wanted.set()
+        rebuild, writer = self._threads
+        rebuild.join()
+        self._waiting.put(None)
+        writer.join()
+        self._save_snapshot()
+
+    @property
+    def rebuilding(self) -> bool:
+        return self.current.generation != self._store.generation
+
+    def write(self, change: Callable[[], Result]) -> "Future[Result]":
+        """Run a change in the writer's thread; refused at once where too many wait."""
+        future: Future[Result] = Future()
+        if self._closing:
+            raise BusyError("the studio is shutting down.")
+        try:
+            self._waiting.put_nowait((change, future))
+        except queue.Full:
+            raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
+        return future
+
+    def follow(self) -> None:
+        """Learn what was committed last; to be called by changes that append."""
+        lessons = self._store.lessons_after(self.current.position, CHUNK)
+        while lessons:
+            try:
+                self.current.go_on(lessons)
+            except Exception:  # the rows are safe; only this model can no longer be trusted
+                log.exception("learning broke off; the model is replayed")
+                self._wanted.set()
+                return
+            lessons = self._store.lessons_after(self.current.position, CHUNK)
+        if self.current.position - self._snapshot_at >= SNAPSHOT_EVERY:
+            self._save_snapshot()
+
+    def rebuild(self) -> None:
+        """Replay the log in the background; to be called by changes that did more than append."""
+        self._events.publish("rebuilding", {"done": 0, "examples": sum(self._store.counts().values())})
+        self._wanted.set()
+
+    def _restored(self) -> Model:
+        """The last snapshot and the tail of the log."""
+        model = self._new_model()
+        found = self._snapshots.newest()
+        if found is not None:
+            model.eye.classifier, model.position = found
+            self._snapshot_at = model.position
+        while lessons := self._store.lessons_after(model.position, CHUNK):
+            model.learn(lessons)
+        return model
+
+    def _new_model(self) -> Model:
+        return Model(self._backbone, self._preset, self._store.generation)
+
+    def _write_in_turn(self) -> None:
+        while (waiting := self._waiting.get()) is not None:
+            change, future = waiting
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(change())
+            except BaseException as error:
+                future.set_exception(error)
+
+    def _rebuild_when_wanted(self) -> None:
+        while True:
+            self._wanted.wait()
+            self._wanted.clear()
+            if self._closing:
+                return
+            try:
+                self._rebuild()
+            except Exception:
+                log.exception("the model could not be replayed")
+
+    def _rebuild(self) -> None:
+        fresh, total = self._new_model(), sum(self._store.counts().values())
+        done = 0
+        while True:
+            started = time.monotonic()
+            lessons = self._store.lessons_after(fresh.position, CHUNK)
+            # An edit and its generation are one commit: rows read before this line are of this generation.
+            if self._closing or self._store.generation != fresh.generation:
+                return
+            if not lessons:
+                break
+            fresh.learn(lessons)
+            done += len(lessons)
+            self._events.publish("rebuilding", {"done": done, "examples": max(done, total)})
+            time.sleep(TIME_FOR_OTHERS * (time.monotonic() - started))
+        adopted: Future[None] = Future()
+        self._waiting.put((lambda: self._adopt(fresh), adopted))
+        adopted.result()
+
+    def _adopt(self, fresh: Model) -> None:
+        """In the writer's thread, so nothing is committed meanwhile."""
+        if self._store.generation != fresh.generation:
+            return
+        while lessons := self._store.lessons_after(fresh.position, CHUNK):
+            fresh.learn(lessons)
+        self.current = fresh
+        self._save_snapshot()
+        self._events.publish("rebuilt", {"generation": fresh.generation})
+
+    def _save_snapshot(self) -> None:
+        model = self.current
+        if model.knows_something and not self.rebuilding and model.position > 0:
+            self._snapshots.save(model.eye.classifier, model.generation, model.position)
+            self._snapshot_at = model.position

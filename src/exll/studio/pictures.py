@@ -1,0 +1,131 @@
+"""Images on disk under the hash of their content. No name that anybody sent reaches the disk."""
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import secrets
+from collections.abc import Container, Iterable
+from pathlib import Path
+
+from PIL import Image
+
+from exll.explain.thumbnails import QUALITY, shrunk
+from exll.features.image import read_image
+from exll.studio.errors import MissingError
+
+SIDE = 256
+MEDIA_TYPES = {
+    "JPEG": "image/jpeg",
+    "PNG": "image/png",
+    "WebP": "image/webp",
+    "GIF": "image/gif",
+    "TIFF": "image/tiff",
+    "BMP": "image/bmp",
+}
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def encoded(picture: Image.Image, format: str = "WEBP") -> bytes:
+    file = io.BytesIO()
+    picture.save(file, format, quality=QUALITY, method=2)  # half the time for 6 % more bytes
+    return file.getvalue()
+
+
+def thumbnail_of(picture: Image.Image) -> bytes:
+    return encoded(shrunk(picture, SIDE))
+
+
+class Pictures:
+    """``images/ab/DIGEST`` and ``thumbnails/ab/DIGEST.webp``: folders that stay small however many images there are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._images = folder / "images"
+        self._thumbnails = folder / "thumbnails"
+        for kind in (self._images, self._thumbnails):
+            for start in range(256):
+                (kind / f"{start:02x}").mkdir(parents=True, exist_ok=True)
+            _flush_folder(kind)
+        _flush_folder(folder)
+
+    def keep(self, digest: str, content: bytes) -> None:
+        """On the disk, surely, when this returns."""
+        path = self._path(self._images, digest)
+        if path.exists():  # written whole or not at all, so it is this content
+            return
+        _write(path, content, flush=True)
+
+    def keep_thumbnail(self, digest: str, content: bytes) -> None:
+        """Perhaps lost in a power cut; then it is made anew when it is asked for."""
+        _write(self._path(self._thumbnails, digest, ".webp"), content, flush=False)
+
+    def image(self, digest: str) -> bytes:
+        try:
+            return self._path(self._images, digest).read_bytes()
+        except FileNotFoundError as error:
+            raise MissingError("this image is no longer on the disk.", "It may have been removed for good.") from error
+
+    def thumbnail(self, digest: str) -> bytes:
+        path = self._path(self._thumbnails, digest, ".webp")
+        with contextlib.suppress(FileNotFoundError):
+            return path.read_bytes()
+        content = thumbnail_of(read_image(self.image(digest), at_least=SIDE))
+        self.keep_thumbnail(digest, content)
+        return content
+
+    def remove(self, digests: Iterable[str]) -> None:
+        for digest in digests:
+            self._path(self._images, digest).unlink(missing_ok=True)
+            self._path(self._thumbnails, digest, ".webp").unlink(missing_ok=True)
+
+    def has(self, digest: str) -> bool:
+        return self._path(self._images, digest).exists()
+
+    def tidy(self, known: Container[str]) -> None:
+        """Remove what was brought here and never became an example, because the power or somebody's patience ended."""
+        for folder in (self._images, self._thumbnails):
+            for path in folder.glob("*/*"):
+                if path.name.removesuffix(".webp") not in known:
+                    path.unlink(missing_ok=True)
+
+    def nbytes(self) -> int:
+        """Bytes of images and thumbnails on the disk."""
+        files = (path for folder in (self._images, self._thumbnails) for path in folder.rglob("*") if path.is_file())
+        return sum(path.stat().st_size for path in files)
+
+    def _path(self, folder: Path, digest: str, suffix: str = "") -> Path:
+        if not DIGEST.fullmatch(digest):
+            raise MissingError("there is no such image.")
+        return folder / digest[:2] / f"{digest}{suffix}"
+
+
+def _write(path: Path, content: bytes, *, flush: bool) -> None:
+    """Beside its place, then renamed: the path never holds half an image."""
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            if flush:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if flush:
+        _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """A new name is on the disk only when its folder is."""
+    with contextlib.suppress(OSError):  # not every system opens a folder
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,135 @@
+"""One project: its folder, its model and its helpers, opened and closed together."""
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Self
+
+from exll.errors import ExLLError
+from exll.features.backbone import BUILT_IN, Backbone, find_backbone
+from exll.studio.asked import AskedImages
+from exll.studio.events import Events
+from exll.studio.live import Live
+from exll.studio.pictures import Pictures, digest_of, thumbnail_of
+from exll.studio.seeing import see
+from exll.studio.snapshots import Snapshots
+from exll.studio.store import DATABASE, Image, Store
+from exll.studio.work import Work
+from exll.vision import ImageLearner
+
+LOCK = "studio.lock"
+MOST_LOOKING, MOST_READING, MOST_STUDYING = 64, 256, 8
+
+
+class Project:
+    """Three kinds of work: ``looking`` decodes images and runs the network, ``reading`` answers from the disk and the
+    model, and ``studying`` is what takes seconds, so that nobody who asks waits behind it."""
+
+    def __init__(self, folder: str | os.PathLike[str], backbone: str | None = None, preset: str | None = None) -> None:
+        self.folder = _usable_folder(Path(folder))
+        self._lock = _locked(self.folder)
+        try:
+            self.store = Store(self.folder)
+            try:
+                self.backbone = _backbone_of(self.store, backbone)
+                self.preset = _preset_of(self.store, self.backbone, preset)
+                self.pictures = Pictures(self.folder)
+                self.pictures.tidy(self.store.digests())
+                self.snapshots = Snapshots(self.folder, self.store)
+                self.events = Events()
+                self.asked = AskedImages()
+                self.live = Live(self.store, self.snapshots, self.backbone, self.preset, self.events)
+            except BaseException:
+                self.store.close()
+                raise
+        except BaseException:
+            self._lock.close()
+            raise
+        cores = os.cpu_count() or 2
+        self.looking = Work(max(2, cores), MOST_LOOKING, "looking")
+        self.reading = Work(4, MOST_READING, "reading")
+        self.studying = Work(2, MOST_STUDYING, "studying")
+        self.closing = threading.Event()
+
+    def close(self) -> None:
+        """Nothing that was acknowledged needs this; it saves the next start some work."""
+        self.closing.set()
+        self.events.close()
+        for work in (self.studying, self.looking, self.reading):
+            work.close()
+        self.live.close()
+        self.store.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def kept_image(self, content: bytes) -> Image:
+        """Look at an image and bring it to the disk; one that was taught before need not be looked at."""
+        known = self.store.image(digest_of(content))
+        if known is not None:
+            self.pictures.keep(known.digest, content)
+            return known
+        seen = see(content, self.backbone)
+        self.pictures.keep(seen.digest, content)
+        self.pictures.keep_thumbnail(seen.digest, thumbnail_of(seen.picture))
+        return Image(seen.digest, seen.format, len(content), seen.vector)
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+
+def _usable_folder(folder: Path) -> Path:
+    if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
+        raise ExLLError(f"{folder} holds other things and no project; name an empty or a new folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExLLError(f"{folder} cannot be made a project's folder: {error.strerror}.") from error
+    return folder
+
+
+def _locked(folder: Path) -> sqlite3.Connection:
+    """Held until closed, or until the process is no more, however it ends."""
+    lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        raise ExLLError(f"{folder} is open in another studio; close that one first.") from error
+    return lock
+
+
+def _backbone_of(store: Store, wanted: str | None) -> Backbone:
+    """The one that the project's vectors were made with."""
+    identity = store.fact("backbone_identity")
+    if identity is None:
+        backbone = Backbone(wanted or BUILT_IN)
+        built_in = backbone.path == find_backbone(BUILT_IN)
+        store.set_fact("backbone", BUILT_IN if built_in else str(backbone.path.resolve()))
+        store.set_fact("backbone_identity", backbone.identity)
+        return backbone
+    backbone = Backbone(wanted or store.fact("backbone") or BUILT_IN)
+    if backbone.identity != identity:
+        raise ExLLError(
+            f"this project was taught with the backbone {store.fact('backbone')} (identity {identity[:12]}), and "
+            f"{backbone.path} is another one (identity {backbone.identity[:12]}); begin a new project for it."
+        )
+    return backbone
+
+
+def _preset_of(store: Store, backbone: Backbone, wanted: str | None) -> str:
+    """Another preset is another model of the same examples: they are replayed."""
+    known = store.fact("preset")
+    preset = wanted or known or ImageLearner(backbone).classifier.preset
+    ImageLearner(backbone, preset).classifier._check_parameters()
+    if known is None:
+        store.set_fact("preset", preset)
+    elif preset != known:
+        store.renew("preset", preset)
+    return preset

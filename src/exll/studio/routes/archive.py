@@ -1,0 +1,100 @@
+"""Images in and out as a zip with one folder a class. Names inside of it are labels and captions, never paths."""
+
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from exll.errors import ImageError
+from exll.explain.wording import file_name
+from exll.streams.folder import is_image_name
+from exll.studio.errors import BusyError, StudioError, UnusableError
+from exll.studio.labels import clean_label
+from exll.studio.limits import MOST_FILE_BYTES
+from exll.studio.project import Project
+from exll.studio.routes.shapes import ImportAnswer, TaughtFile
+from exll.studio.routes.teach import taught_file, unreadable_file
+from exll.studio.store import LARGEST_ID
+from exll.studio.teaching import Offered, teach
+
+MOST_ENTRIES = 50_000
+BATCH = 32
+PROBLEMS_NAMED = 100
+
+
+def import_images(project: Project, file: BinaryIO) -> ImportAnswer:
+    """Teach every image under the name of its folder, some at a time; each batch is safe as soon as it is done."""
+    answer = ImportAnswer(taught=0, already=0, conflicts=0, unreadable=0, passed_over=0, problems=[])
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries = _images(archive, answer)
+            for start in range(0, len(entries), BATCH):
+                if project.closing.is_set():
+                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is noticed.")
+                _teach_batch(project, archive, entries[start : start + BATCH], answer)
+                done = min(start + BATCH, len(entries))
+                project.events.publish("importing", {"done": done, "images": len(entries)})
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, StudioError):
+            raise
+        raise UnusableError(f"the zip cannot be read: {error}.", "Make it anew, without a password.") from error
+    return answer
+
+
+def export_images(project: Project, path: Path) -> None:
+    """Images are compressed already: they are only put together."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for example in reversed(project.store.examples(None, LARGEST_ID, -1)):
+            image = project.store.image(example.digest)
+            suffix = "jpg" if image is None else image.format.lower().replace("jpeg", "jpg")
+            folder = example.label.replace("/", "_").replace("\\", "_").lstrip(".") or "_"
+            archive.writestr(f"{folder}/{example.id}.{suffix}", project.pictures.image(example.digest))
+
+
+def _images(archive: zipfile.ZipFile, answer: ImportAnswer) -> list[tuple[zipfile.ZipInfo, str]]:
+    """Entries with their labels, in the order of the archive."""
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    if len(infos) > MOST_ENTRIES:
+        raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
+    found = []
+    for info in infos:
+        folder, _, name = info.filename.replace("\\", "/").rpartition("/")
+        if not folder or name.startswith("._") or not is_image_name(name):
+            answer.passed_over += 1
+            continue
+        found.append((info, clean_label(folder.rpartition("/")[2])))
+    if not found:
+        raise UnusableError(
+            "the zip holds no images in folders.", "Put the images of every class in a folder of its name."
+        )
+    return found
+
+
+def _teach_batch(
+    project: Project, archive: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], answer: ImportAnswer
+) -> None:
+    offered: dict[str, list[Offered]] = {}
+    for info, label in entries:
+        name = file_name(info.filename)
+        try:
+            with archive.open(info) as file:
+                content = file.read(MOST_FILE_BYTES + 1)  # what the header claims is not believed
+            if len(content) > MOST_FILE_BYTES:
+                raise ImageError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.")
+            offered.setdefault(label, []).append(Offered(project.kept_image(content), name))
+        except ImageError as error:
+            answer.unreadable += 1
+            _note(answer, unreadable_file(name, error))
+    for label, offers in offered.items():
+        outcomes = project.live.write(partial(teach, project, offers, label, False)).result()
+        for offer, outcome in zip(offers, outcomes, strict=True):
+            answer.taught += outcome.status == "taught"
+            answer.already += outcome.status == "already"
+            answer.conflicts += outcome.status == "conflict"
+            if outcome.status == "conflict":
+                _note(answer, taught_file(offer, outcome))
+
+
+def _note(answer: ImportAnswer, problem: TaughtFile) -> None:
+    if len(answer.problems) < PROBLEMS_NAMED:
+        answer.problems.append(problem)

@@ -1,0 +1,228 @@
+"""Ask: what an image is, why, and "no, it is ..."."""
+
+import csv
+import io
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+
+from exll.errors import ImageError
+from exll.explain.evidence_map import EvidenceMap, overlay
+from exll.explain.explanation import Evidence
+from exll.studio.asked import Asked
+from exll.studio.live import Model
+from exll.studio.pictures import MEDIA_TYPES, encoded
+from exll.studio.project import Project
+from exll.studio.routes.common import PROBLEMS, CurrentProject, LabelField, about_image, change, content_of, name_of
+from exll.studio.routes.shapes import (
+    BeliefShape,
+    CorrectAnswer,
+    EvidenceShape,
+    ExampleShape,
+    ExplainAnswer,
+    Picture,
+    PredictAnswer,
+    PredictionShape,
+    WhereShape,
+    image_url,
+    thumbnail_url,
+)
+from exll.studio.routes.teach import conflict
+from exll.studio.seeing import see
+from exll.studio.teaching import Belief, Offered, correct
+
+MOST_LABEL = 1000
+COLUMNS = ("path", "label", "probability", "runner_up", "known", "error")
+
+router = APIRouter(prefix="/api", tags=["ask"], responses=PROBLEMS)
+OneFile = Annotated[UploadFile | None, File(description="an image; or name one asked about before as 'asked'")]
+AskedId = Annotated[str | None, Form(max_length=64, description="the id of an image asked about a moment ago")]
+
+
+@router.post("/predict")
+async def predict(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> PredictAnswer:
+    """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
+    return await about_image(project, file, asked, _predicted)
+
+
+@router.post("/explain")
+async def explain(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> ExplainAnswer:
+    """The answer with its reasons: hit, near hit, near miss with their pictures, and where in the image."""
+    return await about_image(project, file, asked, _explained)
+
+
+@router.get("/asked/{asked}/image", response_class=Response)
+async def asked_picture(project: CurrentProject, asked: str) -> Response:
+    """An image that was asked about a moment ago."""
+    image = project.asked.of(asked)
+    return Response(image.content, media_type=MEDIA_TYPES[image.format])
+
+
+@router.get("/asked/{asked}/evidence", response_class=Response)
+async def evidence(
+    project: CurrentProject,
+    asked: str,
+    label: Annotated[str, Query(max_length=MOST_LABEL)],
+    against: Annotated[str | None, Query(max_length=MOST_LABEL)] = None,
+) -> Response:
+    """PNG of what the network saw: orange places speak for the class, blue ones against it."""
+    image = project.asked.of(asked)
+
+    def draw() -> bytes:
+        found = _map(project.live.current, image, label, against)
+        return encoded(overlay(project.backbone.preprocessing.crop(image.content), found), "PNG")
+
+    return Response(await project.looking.run(draw), media_type="image/png")
+
+
+@router.post("/correct")
+async def correct_answer(
+    project: CurrentProject,
+    label: LabelField,
+    file: OneFile = None,
+    asked: AskedId = None,
+    two_labels: Annotated[bool, Form()] = False,
+) -> CorrectAnswer:
+    """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now."""
+    offer = await about_image(project, file, asked, _offered)
+    outcome, before, after = await change(project, lambda: correct(project, offer, label, two_labels))
+    if outcome.status == "conflict":
+        raise conflict(outcome)
+    turned = after.prediction is not None and after.prediction.known and after.prediction.label == label
+    return CorrectAnswer(
+        label=label,
+        status=outcome.status,
+        example=None if outcome.example is None else ExampleShape.of(outcome.example),
+        before=_belief(before),
+        after=_belief(after),
+        turned=turned,
+        sentence=_said(label, outcome.status, before, after, turned),
+    )
+
+
+@router.post("/predictions.csv", response_class=Response)
+async def predictions(project: CurrentProject, files: Annotated[list[UploadFile], File()]) -> Response:
+    """What many images are, as the CSV of ``exll predict --csv``."""
+    rows = [await _row(project, file) for file in files]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
+    disposition = 'attachment; filename="predictions.csv"'
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": disposition})
+
+
+def _predicted(project: Project, image: Asked) -> PredictAnswer:
+    return PredictAnswer(
+        asked=image.digest,
+        prediction=PredictionShape.of(project.live.current.predict(image.vector)),
+        taught_as=_taught_as(project, image),
+    )
+
+
+def _offered(project: Project, image: Asked) -> Offered:
+    return Offered(project.kept_image(image.content), image.name)
+
+
+def _explained(project: Project, image: Asked) -> ExplainAnswer:
+    model = project.live.current
+    eye = model.taught()
+    explanation = eye.classifier.explain(image.vector)
+    prediction = PredictionShape.of(model.predict(image.vector))
+    against = None if explanation.runner_up is None else str(explanation.runner_up)
+    where = []
+    if project.backbone.has_map:
+        where = [_where(model, image, str(explanation.label), other) for other in dict.fromkeys((None, against))]
+    return ExplainAnswer(
+        asked=image.digest,
+        prediction=prediction,
+        reason=explanation.reason,
+        hit=_evidence(explanation.hit),
+        near_hit=None if explanation.near_hit is None else _evidence(explanation.near_hit),
+        near_miss=None if explanation.near_miss is None else _evidence(explanation.near_miss),
+        where=where,
+        image=f"/api/asked/{image.digest}/image",
+        details=explanation.to_dict(),
+        taught_as=_taught_as(project, image),
+    )
+
+
+def _evidence(evidence: Evidence) -> EvidenceShape:
+    return EvidenceShape(
+        prototype=evidence.prototype,
+        label=str(evidence.label),
+        support=evidence.support,
+        share=evidence.share,
+        distance=evidence.distance,
+        membership=evidence.membership,
+        examples=[
+            Picture(
+                example=int(remembered.name),
+                similarity=remembered.similarity,
+                image=image_url(int(remembered.name)),
+                thumbnail=thumbnail_url(int(remembered.name)),
+            )
+            for remembered in evidence.examples
+        ],
+    )
+
+
+def _map(model: Model, image: Asked, label: str, against: str | None) -> EvidenceMap:
+    return model.taught().evidence_map(image.content, label, against)
+
+
+def _where(model: Model, image: Asked, label: str, against: str | None) -> WhereShape:
+    found = _map(model, image, label, against)
+    query = urlencode({"label": label} | ({} if against is None else {"against": against}))
+    return WhereShape(
+        label=label,
+        against=against,
+        total=float(found.values.sum()),
+        offset=found.offset,
+        score=found.score,
+        picture=f"/api/asked/{image.digest}/evidence?{query}",
+    )
+
+
+def _taught_as(project: Project, image: Asked) -> list[ExampleShape]:
+    return [ExampleShape.of(example) for example in project.store.taught_as(image.digest)]
+
+
+def _belief(belief: Belief) -> BeliefShape:
+    prediction = None if belief.prediction is None else PredictionShape.of(belief.prediction)
+    return BeliefShape(prediction=prediction, probability=belief.probability)
+
+
+def _said(label: str, status: Literal["taught", "already"], before: Belief, after: Belief, turned: bool) -> str:
+    if status == "already":
+        return f'This very image was taught as "{label}" before; it was not taught twice.'
+    change = f"from {before.probability:.0%} to {after.probability:.0%}"
+    if turned:
+        return f'Learned: the probability of "{label}" went {change}.'
+    return (
+        f'Learned, but one example cannot turn the answer yet: the probability of "{label}" went {change}. '
+        "A few more examples like this one will."
+    )
+
+
+async def _row(project: Project, file: UploadFile) -> dict[str, Any]:
+    name, content = name_of(file), await content_of(file)
+    model = project.live.current
+    model.taught()
+    try:
+        prediction = await project.looking.run(lambda: model.predict(see(content, project.backbone).vector))
+    except ImageError as error:
+        return {"path": name, "error": str(error)}
+    return {
+        "path": name,
+        "label": prediction.label,
+        "probability": prediction.probability,
+        "runner_up": prediction.runner_up,
+        "known": prediction.known,
+    }
+
+
+def _harmless(value: Any) -> Any:
+    """A spreadsheet takes a cell that begins so for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value

@@ -1,0 +1,96 @@
+"""Check: examples whose label the others contradict, images under two labels, and the map of prototypes."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from exll.explain.topology import colours, topology_of
+from exll.studio.project import Project
+from exll.studio.routes.common import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import (
+    Changed,
+    ContradictionShape,
+    ExampleShape,
+    MapAnswer,
+    MapEdge,
+    MapPrototype,
+    Numbers,
+    SuspectsAnswer,
+    SuspectShape,
+)
+
+router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
+
+
+@router.get("/suspects")
+async def suspects(project: CurrentProject, limit: Annotated[int, Query(ge=1, le=500)] = 60) -> SuspectsAnswer:
+    """The most doubtful first, each judged by a model that never saw it. What was kept is left out."""
+    return await project.studying.run(_suspects, project, limit)
+
+
+@router.post("/suspects/keep")
+async def keep(project: CurrentProject, wanted: Numbers) -> Changed:
+    """Say that examples are right as they are: remembered for as long as they have this label."""
+    kept = await change(project, lambda: project.store.keep(wanted.ids))
+    return Changed(changed=kept, rebuilding=project.live.rebuilding)
+
+
+@router.get("/map")
+async def topology(project: CurrentProject) -> MapAnswer:
+    """Prototypes laid out in two dimensions, with the edges between them."""
+    return await project.studying.run(_map, project)
+
+
+def _suspects(project: Project, limit: int) -> SuspectsAnswer:
+    model = project.live.current
+    if not model.knows_something:
+        return SuspectsAnswer(suspects=[], contradictions=[], kept=0, judged=0)
+    found = model.remembered("suspects", model.eye.classifier.suspects)
+    kept = project.store.kept()
+    doubtful = [suspect for suspect in found.contradicted() if int(suspect.name) not in kept]
+    named = {int(suspect.name) for suspect in doubtful}
+    named |= {int(name) for contradiction in found.contradictions for name in contradiction.names}
+    live = {number: e for number, e in project.store.numbered(named).items() if not e.deleted}
+    groups = [[live[n] for n in map(int, c.names) if n in live] for c in found.contradictions]
+    return SuspectsAnswer(
+        suspects=[
+            SuspectShape(example=ExampleShape.of(example), would_be=str(suspect.would_be), doubt=suspect.doubt)
+            for suspect in doubtful
+            # what was relabelled since the model learned it is no longer in doubt
+            if (example := live.get(int(suspect.name))) is not None and example.label == suspect.label
+        ][:limit],
+        contradictions=[
+            ContradictionShape(examples=[ExampleShape.of(example) for example in group])
+            for group in groups
+            if len({e.label for e in group}) > 1 and not {e.id for e in group} <= kept
+        ],
+        kept=len(kept),
+        judged=len(found.ranked),
+    )
+
+
+def _map(project: Project) -> MapAnswer:
+    model = project.live.current
+    if not model.knows_something:
+        return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], edges=[], summary="nothing taught yet")
+    found = model.remembered("map", lambda: topology_of(model.eye.classifier.learner_))
+    radii, labels = found.radii, [str(label) for label in found.labels]
+    return MapAnswer(
+        method=found.method,
+        labels=labels,
+        colours=colours(len(labels)),
+        prototypes=[
+            MapPrototype(
+                prototype=j,
+                label=labels[found.class_of[j]],
+                x=float(x),
+                y=float(y),
+                radius=float(radii[j]),
+                support=int(found.supports[j]),
+                examples=[int(name) for name in found.names[j]],
+            )
+            for j, (x, y) in enumerate(found.positions)
+        ],
+        edges=[MapEdge(one=one, other=other, count=count) for one, other, count in found.edges],
+        summary=found.summary(),
+    )

@@ -1,0 +1,107 @@
+"""Classes: how far each has come, its rules, and renaming, merging, deleting."""
+
+from itertools import groupby
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from exll.studio.labels import clean_label
+from exll.studio.project import Project
+from exll.studio.routes.common import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import (
+    Changed,
+    ClassesAnswer,
+    ClassName,
+    ClassRules,
+    ClassShape,
+    Rename,
+    RulesAnswer,
+    RuleShape,
+)
+from exll.studio.teaching import delete_class, rename_class
+
+NEWEST = 8
+TOO_NEW = "The model is still learning this class."
+
+router = APIRouter(prefix="/api", tags=["classes"], responses=PROBLEMS)
+
+
+@router.get("/classes")
+async def classes(project: CurrentProject) -> ClassesAnswer:
+    """Every class in the order of first sight, with "have I taught enough?" and what it is confused with."""
+    return await project.reading.run(_classes, project)
+
+
+@router.post("/classes/rename")
+async def rename(project: CurrentProject, wanted: Rename) -> Changed:
+    """Rename a class; ``merge`` allows a name that is a class already."""
+    old, new = clean_label(wanted.label), clean_label(wanted.new_label)
+    changed = await change(project, lambda: rename_class(project, old, new, wanted.merge))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+@router.post("/classes/delete")
+async def delete(project: CurrentProject, wanted: ClassName) -> Changed:
+    """Delete a class with all its examples; undo brings it back."""
+    label = clean_label(wanted.label)
+    changed = await change(project, lambda: delete_class(project, label))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+@router.get("/rules")
+async def rules(project: CurrentProject, label: Annotated[str | None, Query(max_length=1000)] = None) -> RulesAnswer:
+    """The prototypes of one class, or of all: IF it resembles these examples THEN it is the class."""
+    return await project.reading.run(_rules, project, label)
+
+
+def _classes(project: Project) -> ClassesAnswer:
+    model, counts, newest = project.live.current, project.store.counts(), project.store.newest_of_each(NEWEST)
+    progress, prototypes = {}, {}
+    if model.knows_something:
+        classifier = model.eye.classifier
+        progress = {str(found.label): found for found in classifier.progress()}
+        prototypes = {label: len(classifier.megacloud(label).prototypes) for label in progress}
+    shapes = []
+    for label, examples in counts.items():
+        found = progress.get(label)
+        shapes.append(
+            ClassShape(
+                label=label,
+                examples=examples,
+                newest=newest.get(label, []),
+                prototypes=prototypes.get(label, 0),
+                verdict="too early to tell" if found is None else found.verdict,
+                sentence=TOO_NEW if found is None else str(found),
+                tested=0 if found is None else found.tested,
+                recognised=0 if found is None else found.recognised,
+                accuracy=None if found is None else found.accuracy,
+                confused_with=None if found is None or found.confused_with is None else str(found.confused_with),
+                confusions=0 if found is None else found.confusions,
+            )
+        )
+    return ClassesAnswer(classes=shapes, examples=sum(counts.values()), rebuilding=project.live.rebuilding)
+
+
+def _rules(project: Project, label: str | None) -> RulesAnswer:
+    model = project.live.current
+    if not model.knows_something:
+        return RulesAnswer(classes=[])
+    shown = [rule for rule in model.eye.classifier.rules() if label is None or rule.label == label]
+    return RulesAnswer(
+        classes=[
+            ClassRules(
+                label=str(name),
+                examples=of_class[0].class_count,
+                rules=[
+                    RuleShape(
+                        prototype=rule.conditions[0].prototype,
+                        support=rule.support,
+                        share=rule.share,
+                        examples=[int(ref) for ref in rule.conditions[0].names],
+                    )
+                    for rule in of_class
+                ],
+            )
+            for name, of_class in ((name, list(group)) for name, group in groupby(shown, lambda rule: rule.label))
+        ]
+    )

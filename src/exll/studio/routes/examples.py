@@ -1,0 +1,80 @@
+"""Examples: what was taught, with its pictures; relabelling and deleting in bulk."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from exll.features.image import read_image
+from exll.studio.labels import clean_label
+from exll.studio.pictures import MEDIA_TYPES, encoded
+from exll.studio.project import Project
+from exll.studio.routes.common import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import Changed, ExamplesAnswer, ExampleShape, Numbers, Relabel
+from exll.studio.store import LARGEST_ID
+from exll.studio.teaching import delete, relabel
+
+FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}  # an example never changes its image
+NOT_IN_BROWSERS = ("TIFF", "BMP")
+
+router = APIRouter(prefix="/api/examples", tags=["examples"], responses=PROBLEMS)
+ExampleNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+
+
+@router.get("")
+async def examples(
+    project: CurrentProject,
+    label: Annotated[str | None, Query(max_length=1000)] = None,
+    before: Annotated[int, Query(ge=1, le=LARGEST_ID)] = LARGEST_ID,
+    limit: Annotated[int, Query(ge=1, le=500)] = 60,
+) -> ExamplesAnswer:
+    """The newest first, a page at a time."""
+    found = await project.reading.run(project.store.examples, label, before, limit + 1)
+    shown = found[:limit]
+    more = shown[-1].id if len(found) > limit else None
+    return ExamplesAnswer(examples=[ExampleShape.of(example) for example in shown], next=more)
+
+
+@router.post("/relabel")
+async def relabel_examples(project: CurrentProject, wanted: Relabel) -> Changed:
+    """Give examples another label; the model is replayed as if they had always had it."""
+    label, numbers = clean_label(wanted.label), set(wanted.ids)
+    changed = await change(project, lambda: relabel(project, numbers, label))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+@router.post("/delete")
+async def delete_examples(project: CurrentProject, wanted: Numbers) -> Changed:
+    """Delete examples; the model is replayed as if they had never been. Undo brings them back."""
+    numbers = set(wanted.ids)
+    changed = await change(project, lambda: delete(project, numbers))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+@router.get("/{number}")
+async def example(project: CurrentProject, number: ExampleNumber) -> ExampleShape:
+    return ExampleShape.of(await project.reading.run(project.store.example, number))
+
+
+@router.get("/{number}/thumbnail", response_class=Response)
+async def thumbnail(project: CurrentProject, number: ExampleNumber) -> Response:
+    """A WebP of at most 256 pixels."""
+
+    def find() -> bytes:
+        return project.pictures.thumbnail(project.store.example(number).digest)
+
+    return Response(await project.reading.run(find), media_type="image/webp", headers=FOR_EVER)
+
+
+@router.get("/{number}/image", response_class=Response)
+async def image(project: CurrentProject, number: ExampleNumber) -> Response:
+    """The file as it was taught; as WebP where browsers cannot show its format."""
+    content, media_type = await project.looking.run(_image, project, number)
+    return Response(content, media_type=media_type, headers=FOR_EVER)
+
+
+def _image(project: Project, number: int) -> tuple[bytes, str]:
+    digest = project.store.example(number).digest
+    content, known = project.pictures.image(digest), project.store.image(digest)
+    if known is None or known.format in NOT_IN_BROWSERS:
+        return encoded(read_image(content)), MEDIA_TYPES["WebP"]
+    return content, MEDIA_TYPES[known.format]

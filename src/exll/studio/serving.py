@@ -1,0 +1,80 @@
+"""The server: listens, tells where, opens the browser, ends cleanly."""
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterable
+from types import FrameType
+
+import uvicorn
+
+from exll.errors import ExLLError
+from exll.studio.app import create_app
+from exll.studio.project import Project
+
+MOST_CONNECTIONS = 256
+SHUTDOWN_SECONDS = 10
+BACKLOG = 128
+EVERY_ADDRESS = ("0.0.0.0", "::")
+
+
+class Server(uvicorn.Server):
+    """Requests under way are finished before it ends."""
+
+    def __init__(self, project: Project, host: str, token: str | None, names: Iterable[str] = ()) -> None:
+        self._project = project
+        super().__init__(
+            uvicorn.Config(
+                create_app(project, host, token, names),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                limit_concurrency=MOST_CONNECTIONS,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._project.events.close()  # open streams would be waited for
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A port of its own before anything else: an address in use is said at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named TCP, since asyncio sends at once (TCP_NODELAY) only on sockets that say so: else every answer waits 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere it would let two listen on one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or error
+        raise ExLLError(f"the studio cannot listen on {host} port {port}: {reason}. Try another --port.") from error
+    return listening
+
+
+def address_of(host: str, listening: socket.socket) -> str:
+    shown = "127.0.0.1" if host == EVERY_ADDRESS[0] else "::1" if host == EVERY_ADDRESS[1] else host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+
+
+def serve(server: Server, listening: socket.socket) -> None:
+    """Until SIGINT or SIGTERM. The server raises either once more when it has ended; whoever called us goes on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.setswitchinterval(0.001)  # the event loop waits that long for each thread that computes
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run([listening])
+
+
+def open_browser(address: str) -> None:
+    """In a thread of its own: some browsers return only when they are closed."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

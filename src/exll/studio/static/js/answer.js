@@ -1,0 +1,104 @@
+/** An answer in words, with its reasons in pictures. */
+
+import { bar, fill, h, quoted } from "./dom.js";
+import { pictures } from "./pictures.js";
+import { counted, percent, sureness } from "./words.js";
+
+const SHOWN = 6;
+
+/** @param {HTMLElement} element @param {any} prediction */
+export function showAnswer(element, prediction, taughtAs = []) {
+  element.classList.toggle("unknown", !prediction.known);
+  fill(element, prediction.known ? known(prediction) : unknown(prediction), taughtAs.length > 0 && taught(taughtAs));
+}
+
+function known({ label, probability, runner_up: other }) {
+  return [
+    h("p", { class: "faint" }, `${sureness(probability)} …`),
+    h("p", { class: "says" }, h("bdi", {}, label)),
+    bar(probability),
+    h(
+      "p",
+      {},
+      h("strong", {}, percent(probability)),
+      " sure",
+      other !== null && ["; if not, then ", quoted(other)],
+      ".",
+    ),
+  ];
+}
+
+function unknown({ label }) {
+  return [
+    h("p", { class: "says" }, "Unknown"),
+    h("p", {}, h("strong", {}, "Nothing I know looks like this.")),
+    h("p", { class: "faint" }, "The nearest is ", quoted(label), "."),
+  ];
+}
+
+function taught(examples) {
+  const labels = [...new Set(examples.map(({ label }) => label))];
+  return h(
+    "p",
+    {},
+    "I know this very picture: it was taught as ",
+    labels.map((label, i) => [i > 0 && " and ", quoted(label)]),
+    ".",
+  );
+}
+
+/** The words of the answer, for those who listen. */
+export const spoken = ({ label, probability, known: isKnown }) =>
+  isKnown ? `${sureness(probability)} ${label}, ${percent(probability)}` : "Unknown. Nothing I know looks like this.";
+
+/** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
+export function showEvidence(element, found) {
+  const { hit, near_hit: nearHit, near_miss: nearMiss, prediction } = found;
+  const says = prediction.known ? "It looks most like these" : "The nearest I know, but not near enough";
+  fill(
+    element,
+    h("h2", {}, "Why"),
+    h("p", {}, voices(found.details)),
+    card("Hit", [says, ", ", ...of(hit), "."], hit),
+    nearHit
+      ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
+      : nothing("Near hit", [quoted(hit.label), " has one look only so far."]),
+    nearMiss
+      ? card("Near miss", ["The nearest of another class: ", ...of(nearMiss), "."], nearMiss)
+      : nothing("Near miss", ["I know no other class yet."]),
+    h("details", {}, h("summary", {}, "In the model's own words"), h("p", {}, found.reason)),
+  );
+}
+
+/** What the two ways of looking say: at the nearest pictures, and at whole classes. */
+function voices({ label, local_label: local, global_label: global }) {
+  if (local === global) return ["The pictures nearest to it and the classes as a whole both say ", quoted(local), "."];
+  return [
+    "By the pictures nearest to it, it is ",
+    quoted(local),
+    "; by the classes as a whole, ",
+    quoted(global),
+    ". In such cases ",
+    quoted(label),
+    " was right most often.",
+  ];
+}
+
+const of = ({ support, label }) => [`${counted(support, "picture")} of `, quoted(label)];
+
+function card(title, words, { examples, label }) {
+  const numbers = examples.map(({ example }) => example);
+  const closest = examples[0]?.similarity;
+  return h(
+    "section",
+    { class: "card" },
+    h("h3", {}, title),
+    h("p", {}, words),
+    pictures(numbers.slice(0, SHOWN), label, { large: true, more: numbers.length - SHOWN }),
+    typeof closest === "number" &&
+      h("p", { class: "faint" }, `The closest of them is ${percent(Math.max(0, closest))} alike.`),
+  );
+}
+
+const nothing = (title, words) =>
+  h("section", { class: "card" }, h("h3", {}, title), h("p", { class: "faint" }, words));

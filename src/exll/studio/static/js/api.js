@@ -1,0 +1,82 @@
+/** The way to the server: JSON in and out; every error has a sentence and says what to do. */
+
+import { wait } from "./dom.js";
+
+const TRIES = 6;
+const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
+
+export class ApiError extends Error {
+  /** @param {string} error @param {string} hint @param {number} status @param {any} [body] */
+  constructor(error, hint, status, body = null) {
+    super(error);
+    this.hint = hint;
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export const get = (path) => send(path, {});
+
+export const postJson = (path, body = {}) =>
+  send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+/**
+ * @param {string} path
+ * @param {Record<string, any>} fields Files may come in lists; blobs may have a name: [blob, name].
+ * @param {AbortSignal} [signal]
+ */
+export const postForm = (path, fields, signal) => send(path, { method: "POST", body: formOf(fields), signal });
+
+/** The answer as a file. */
+export async function postForFile(path, fields, signal) {
+  return (await answered(path, { method: "POST", body: formOf(fields), signal })).blob();
+}
+
+export const thumbnail = (number) => `/api/examples/${number}/thumbnail`;
+
+function formOf(fields) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null) continue;
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one instanceof Blob) form.append(name, one, one.name ?? "camera.jpg");
+      else form.append(name, String(one));
+    }
+  }
+  return form;
+}
+
+async function send(path, options) {
+  return (await answered(path, options)).json();
+}
+
+/** "Not now" is asked again a little later; all else that is no success is an error. */
+async function answered(path, options) {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await reached(path, options);
+    if (response.ok) return response;
+    if ((response.status === 429 || response.status === 503) && attempt < TRIES) {
+      await wait(1000 * (Number(response.headers.get("Retry-After")) || 1));
+      continue;
+    }
+    if (response.status === 401) location.assign("/login");
+    const body = await response.json().catch(() => ({}));
+    throw new ApiError(
+      sentence(body.error ?? `the studio answered ${response.status}.`),
+      body.hint ?? "",
+      response.status,
+      body,
+    );
+  }
+}
+
+async function reached(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(...NO_ANSWER, 0);
+  }
+}
+
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,176 @@
+/** The Classes page: the rules, and whether each class was taught enough. */
+
+import { get, postJson } from "./api.js";
+import { askLabel, choice, confirmed } from "./dialogs.js";
+import { byId, fill, gathered, h } from "./dom.js";
+import { onAny } from "./events.js";
+import { showGallery } from "./gallery.js";
+import { complain, tell, trying } from "./notice.js";
+import { pictures } from "./pictures.js";
+import { counted, percent, simple } from "./words.js";
+
+const RULES = 4;
+const PICTURES = 6;
+const opened = new Set(); // classes of which all rules are shown
+let labels = [];
+
+async function look() {
+  const found = await trying(() => Promise.all([get("/api/classes"), get("/api/rules")]), look);
+  if (!found) return;
+  const [{ classes }, { classes: ruled }] = found;
+  const rules = new Map(ruled.map((one) => [one.label, one.rules]));
+  labels = classes.map(({ label }) => label);
+  byId("find").hidden = labels.length < 2;
+  const at = document.activeElement?.dataset.key;
+  fill(byId("classes"), classes.length ? classes.map((one) => section(one, rules.get(one.label) ?? [])) : empty());
+  if (at) document.querySelector(`[data-key="${CSS.escape(at)}"]`)?.focus();
+  filter();
+}
+
+function section(one, rules) {
+  const { label, examples } = one;
+  const all = opened.has(label);
+  const action = (words, run, kind = "") =>
+    h(
+      "button",
+      { type: "button", class: kind, "data-key": `${words} ${label}`, "aria-label": `${words} ${label}`, onclick: run },
+      words,
+    );
+  return h(
+    "section",
+    { class: "class", "data-label": label },
+    h(
+      "div",
+      {},
+      h("h2", {}, h("bdi", {}, label)),
+      h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
+      h(
+        "p",
+        {},
+        badge(one),
+        " ",
+        one.tested > 0 && `${percent(one.recognised / one.tested)} of ${one.tested} recognised`,
+      ),
+      h("p", { class: "faint" }, withoutName(one)),
+      h(
+        "p",
+        { class: "row" },
+        action("See all", () => showGallery(label, () => labels)),
+        action("Rename", () => rename(label)),
+        labels.length > 1 && action("Merge", () => merge(label)),
+        action("Delete", () => remove(one), "danger"),
+      ),
+    ),
+    h(
+      "div",
+      {},
+      rules.slice(0, all ? rules.length : RULES).map((rule) => ruleOf(rule, label)),
+      rules.length === 0 && h("p", { class: "faint" }, "The rules come with the next pictures."),
+      rules.length > RULES &&
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "data-key": `more ${label}`,
+            "aria-expanded": String(all),
+            onclick: () => toggle(label),
+          },
+          all ? "Show fewer rules" : `Show ${counted(rules.length - RULES, "more rule")}`,
+        ),
+    ),
+  );
+}
+
+function ruleOf({ support, share, examples }, label) {
+  return h(
+    "div",
+    { class: "rule" },
+    h(
+      "div",
+      { class: "if" },
+      h("p", {}, h("b", {}, "IF"), " it looks like"),
+      pictures(examples.slice(0, PICTURES), label, { more: support - Math.min(PICTURES, examples.length) }),
+    ),
+    h(
+      "div",
+      {},
+      h("p", {}, h("b", {}, "THEN"), " ", h("strong", {}, h("bdi", {}, label))),
+      h("p", { class: "faint" }, `${percent(share)} of its pictures`),
+    ),
+  );
+}
+
+const KINDS = { enough: "enough", "nearly there": "", "needs more": "needs", "too early to tell": "" };
+const withoutName = ({ label, sentence }) =>
+  sentence.startsWith(`"${label}": `) ? sentence.slice(label.length + 4) : sentence;
+const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
+
+function empty() {
+  return h(
+    "div",
+    { class: "drop empty" },
+    h("p", {}, h("strong", {}, "No class yet.")),
+    h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach the first one")),
+  );
+}
+
+function toggle(label) {
+  if (!opened.delete(label)) opened.add(label);
+  look();
+}
+
+async function rename(label, given = label) {
+  const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename" });
+  if (!name || name === label) return;
+  try {
+    await postJson("/api/classes/rename", { label, new_label: name });
+    tell(`Renamed ${label} to ${name}.`, "", { seconds: 8 });
+  } catch (error) {
+    if (error.status !== 409) complain(error, () => rename(label, name));
+    else if (
+      await choice(
+        `There is a class ${name} already`,
+        [h("p", {}, "The two can become one class.")],
+        [["Merge them", true]],
+      )
+    )
+      await join(label, name);
+  }
+}
+
+async function merge(label) {
+  const name = await askLabel(
+    `Merge ${label} into …`,
+    labels.filter((one) => one !== label),
+    { yes: "Merge" },
+  );
+  if (name && name !== label) await join(label, name);
+}
+
+async function join(label, into) {
+  const done = await trying(() => postJson("/api/classes/rename", { label, new_label: into, merge: true }));
+  if (done) tell(`${label} is ${into} now.`, "Undo takes it back.", { seconds: 8 });
+}
+
+async function remove({ label, examples }) {
+  const sure = await confirmed(
+    `Delete ${label}?`,
+    `I shall forget the class and its ${counted(examples, "picture")}. You can undo this.`,
+    `Delete ${label}`,
+  );
+  if (sure && (await trying(() => postJson("/api/classes/delete", { label }))))
+    tell(`Deleted ${label}.`, "Undo brings it back.", { seconds: 8 });
+}
+
+function filter() {
+  const asked = simple(byId("search").value);
+  const all = [...document.querySelectorAll(".class")];
+  for (const one of all) one.hidden = !simple(one.dataset.label).includes(asked);
+  byId("found").textContent = asked ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
+}
+
+byId("search").addEventListener("input", filter);
+byId("find").addEventListener("submit", (event) => event.preventDefault());
+onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
+look();

@@ -1,0 +1,74 @@
+/** Elements without a library. */
+
+/** @param {string} id @returns {any} */
+export const byId = (id) => document.getElementById(id);
+
+/**
+ * An element with attributes, listeners ("onclick") and children. Text is always text, never markup.
+ * @param {string} tag
+ * @param {Record<string, any>} [given]
+ * @param {...(Node | string | number | null | undefined | false | Array<any>)} children
+ * @returns {any}
+ */
+export function h(tag, given = {}, ...children) {
+  return filled(document.createElement(tag), given, children);
+}
+
+/** The same for drawings. */
+export function svg(tag, given = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), given, children);
+}
+
+function filled(element, given, children) {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...present(children));
+  return element;
+}
+
+/** Children without those that a condition left out. */
+const present = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+
+/** Put new children in the place of the old ones. */
+export function fill(element, ...children) {
+  element.replaceChildren(...present(children));
+  return element;
+}
+
+/** A stranger's word inside a sentence, whichever way its script runs. */
+export const quoted = (label) => ["“", h("bdi", {}, label), "”"];
+
+/** A bar as long as a share; the number stands beside it in words. */
+export function bar(share, weak = false) {
+  const inside = h("span");
+  inside.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return h("div", { class: weak ? "bar weak" : "bar", "aria-hidden": "true" }, inside);
+}
+
+export const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** Calls that come close together become one, and never two at a time. */
+export function gathered(work, milliseconds = 150) {
+  let timer = 0;
+  let running = false;
+  const run = async () => {
+    timer = 0;
+    if (running) {
+      timer = setTimeout(run, milliseconds);
+      return;
+    }
+    running = true;
+    try {
+      await work();
+    } finally {
+      running = false;
+    }
+  };
+  return () => {
+    if (!timer) timer = setTimeout(run, milliseconds);
+  };
+}

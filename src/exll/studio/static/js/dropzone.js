@@ -1,0 +1,103 @@
+/** Files however they come: dropped, in folders, pasted, picked. Each with the name of the folder it lay in. */
+
+/** @typedef {{file: File, folder: string}} Found */
+
+const PICTURE = /\.(jpe?g|png|webp|bmp|gif|tiff?)$/i;
+const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
+const carriesFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+
+/** @param {HTMLElement} element @param {(found: Found[]) => void} received */
+export function onDrop(element, received) {
+  let depth = 0; // the pointer leaves an element when it enters its child
+  const lit = (change) => {
+    depth = Math.max(0, depth + change);
+    element.classList.toggle("over", depth > 0);
+  };
+  element.addEventListener("dragenter", (event) => carriesFiles(event) && lit(1));
+  element.addEventListener("dragleave", (event) => carriesFiles(event) && lit(-1));
+  element.addEventListener("dragover", (event) => carriesFiles(event) && event.preventDefault());
+  element.addEventListener("drop", async (event) => {
+    lit(-Infinity);
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const found = await dropped(event.dataTransfer);
+    if (found.length) received(found);
+  });
+}
+
+/** A file that misses its place must not replace the page. */
+export function guardPage() {
+  for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+}
+
+/** @param {(found: Found[], target: Element) => void} received */
+export function onPaste(received) {
+  document.addEventListener("paste", (event) => {
+    if (document.querySelector("dialog[open]")) return;
+    const files = [...(event.clipboardData?.files ?? [])].filter(isPicture);
+    if (!files.length) return;
+    event.preventDefault();
+    received(
+      files.map((file) => ({ file, folder: "" })),
+      document.activeElement ?? document.body,
+    );
+  });
+}
+
+/** Let the person choose. @param {{many?: boolean, folder?: boolean, accept?: string}} options @returns {Promise<Found[]>} */
+export function pick({ many = true, folder = false, accept = "image/*" } = {}) {
+  const input = document.createElement("input");
+  Object.assign(input, {
+    type: "file",
+    multiple: many,
+    accept: folder ? "" : accept,
+    webkitdirectory: folder,
+    hidden: true,
+  });
+  document.body.append(input); // some browsers forget an input that is nowhere
+  return new Promise((done) => {
+    input.addEventListener("change", () => {
+      const found = [...input.files].map((file) => ({ file, folder: folderOf(file.webkitRelativePath) }));
+      done(folder ? found.filter(wanted) : found);
+      input.remove();
+    });
+    input.addEventListener("cancel", () => {
+      done([]);
+      input.remove();
+    });
+    input.click();
+  });
+}
+
+/** Folders hold much that is no picture; what was dropped by itself is judged by the server. */
+const wanted = ({ file, folder }) => !folder || (isPicture(file) && !file.name.startsWith("."));
+const folderOf = (path) => path.split("/").at(-2) ?? "";
+
+async function dropped(transfer) {
+  // All entries must be taken before the first wait: the list is empty after it.
+  const entries = [...transfer.items]
+    .filter((item) => item.kind === "file")
+    .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  const found = [];
+  for (const entry of entries) {
+    if (entry instanceof File) found.push({ file: entry, folder: "" });
+    else if (entry) await walk(entry, "", found);
+  }
+  return found.filter(wanted);
+}
+
+async function walk(entry, folder, found) {
+  if (entry.isFile) {
+    found.push({ file: await new Promise((done, failed) => entry.file(done, failed)), folder });
+    return;
+  }
+  const reader = entry.createReader();
+  // A reader gives some hundred entries at a time, and none when it is done.
+  for (let batch = await read(reader); batch.length; batch = await read(reader)) {
+    for (const child of batch.sort((one, other) => one.name.localeCompare(other.name)))
+      await walk(child, entry.name, found);
+  }
+}
+
+const read = (reader) => new Promise((done, failed) => reader.readEntries(done, failed));

@@ -1,0 +1,161 @@
+/** Teaching as work that can be watched and cancelled, and that asks where a picture has another name already. */
+
+import { postJson } from "./api.js";
+import { choice } from "./dialogs.js";
+import { byId, fill, h, quoted } from "./dom.js";
+import { say, trying } from "./notice.js";
+import { pictures } from "./pictures.js";
+import { teachAll } from "./upload.js";
+import { counted } from "./words.js";
+
+const NAMED = 5;
+const SHOWN = 8;
+let last = Promise.resolve();
+
+/** One after the other, in the order they were given. @param {string} label @param {(File | Blob)[]} files */
+export function teach(label, files) {
+  const job = new Job(label, files);
+  last = last.then(() => job.run());
+  return last;
+}
+
+class Job {
+  constructor(label, files) {
+    this.label = label;
+    this.files = files;
+    this.stop = new AbortController();
+    this.meter = h("progress", { max: files.length, value: 0, "aria-label": `Teaching ${label}` });
+    this.words = h("p", {}, "Waiting: ", counted(files.length, "picture"), " of ", quoted(label));
+    this.element = h(
+      "div",
+      { class: "job" },
+      this.words,
+      this.meter,
+      h("button", { type: "button", onclick: () => this.stop.abort() }, "Cancel"),
+    );
+    byId("jobs").append(this.element);
+  }
+
+  async run(options = {}) {
+    this.progress(0);
+    const sent = await teachAll(this.label, this.files, {
+      signal: this.stop.signal,
+      progress: (done) => this.progress(done),
+      ...options,
+    });
+    if (sent.conflicts.length) await this.settle(sent);
+    this.report(sent);
+  }
+
+  progress(done) {
+    this.meter.value = done;
+    fill(
+      this.words,
+      `Teaching ${done.toLocaleString("en")} of ${counted(this.files.length, "picture")} of `,
+      quoted(this.label),
+      " …",
+    );
+  }
+
+  /** The same image under another name: only the person knows which is right. */
+  async settle(sent) {
+    const known = sent.conflicts.flatMap(({ result }) => result.taught_as);
+    const others = [...new Set(known.map((example) => example.label))].join(", ");
+    const many = sent.conflicts.length > 1;
+    const answer = await choice(
+      many ? `${sent.conflicts.length} pictures have another name already` : "This picture has another name already",
+      [
+        h(
+          "p",
+          {},
+          many ? "They were" : "It was",
+          " taught as ",
+          quoted(others),
+          ". Now you say ",
+          quoted(this.label),
+          ".",
+        ),
+        pictures(
+          known.slice(0, SHOWN).map((example) => example.id),
+          others,
+          { large: true, more: known.length - SHOWN },
+        ),
+      ],
+      [
+        [`Call ${many ? "them" : "it"} ${this.label}`, "relabel"],
+        [many ? "Both names are right" : "Both are right", "both", ""],
+      ],
+      `Leave ${many ? "them" : "it"} as ${others}`,
+    );
+    if (answer === "relabel") {
+      const changed = await trying(() =>
+        postJson("/api/examples/relabel", { ids: known.map((example) => example.id), label: this.label }),
+      );
+      sent.relabelled = changed?.changed ?? 0;
+    } else if (answer === "both") {
+      const again = await teachAll(
+        this.label,
+        sent.conflicts.map(({ file }) => file),
+        { twoLabels: true },
+      );
+      sent.taught += again.taught;
+      sent.unsent.push(...again.unsent);
+      sent.error ??= again.error;
+    } else sent.left = sent.conflicts.length;
+  }
+
+  report(sent) {
+    const cancelled = sent.error?.name === "AbortError";
+    const lines = [
+      h(
+        "p",
+        {},
+        h("strong", {}, `Learned ${counted(sent.taught, "picture")}`),
+        " of ",
+        quoted(this.label),
+        cancelled ? "; cancelled." : ".",
+      ),
+      sent.already.length > 0 &&
+        h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
+      sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} got this name instead of another.`),
+      sent.left && h("p", {}, `${counted(sent.left, "picture")} kept another name.`),
+      ...unreadable(sent.unreadable),
+      sent.error && !cancelled && h("p", {}, sent.error.message, " ", sent.error.hint),
+    ];
+    const close = () => this.element.remove();
+    const again = () => {
+      close();
+      teach(this.label, sent.unsent);
+    };
+    this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error && !cancelled));
+    fill(
+      this.element,
+      lines,
+      h(
+        "p",
+        { class: "row" },
+        sent.unsent.length > 0 &&
+          h(
+            "button",
+            { type: "button", onclick: again },
+            cancelled ? "Go on" : "Try again",
+            ` (${counted(sent.unsent.length, "picture")})`,
+          ),
+        h("button", { type: "button", onclick: close }, "Dismiss"),
+      ),
+    );
+    say(this.element.innerText);
+    if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
+  }
+}
+
+function unreadable(judged) {
+  if (!judged.length) return [];
+  const lines = judged.slice(0, NAMED).map(({ result }) => h("li", {}, h("bdi", {}, result.file), ": ", result.error));
+  const more = judged.length - NAMED;
+  return [
+    h("p", {}, `${counted(judged.length, "file")} could not be learned:`),
+    h("ul", {}, lines, more > 0 && h("li", {}, `and ${more} more`)),
+    h("p", { class: "faint" }, judged[0].result.hint),
+  ];
+}

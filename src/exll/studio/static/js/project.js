@@ -1,0 +1,137 @@
+/** The Project page. */
+
+import { get, postForFile, postForm, postJson } from "./api.js";
+import { confirmed } from "./dialogs.js";
+import { byId, fill, gathered, h } from "./dom.js";
+import { pick } from "./dropzone.js";
+import { on, onAny } from "./events.js";
+import { complain, tell, trying } from "./notice.js";
+import { bytes, counted } from "./words.js";
+
+const BATCH = 20;
+const PROBLEMS = 8;
+let facts = null;
+
+async function look() {
+  facts = (await trying(() => get("/api/project"), look)) ?? facts;
+  if (!facts) return;
+  const { storage } = facts;
+  rows("facts", {
+    Classes: facts.classes.toLocaleString("en"),
+    Pictures: facts.examples.toLocaleString("en"),
+    Rules: facts.prototypes.toLocaleString("en"),
+    "Size of the model": bytes(facts.model_bytes),
+    "Way of learning": facts.preset,
+    Network: `${facts.backbone}, ${facts.width} numbers a picture`,
+    Version: facts.version,
+  });
+  rows("storage", {
+    Pictures: bytes(storage.images),
+    Database: bytes(storage.database),
+    Models: bytes(storage.models),
+  });
+}
+
+function rows(id, given) {
+  fill(
+    byId(id),
+    Object.entries(given).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
+}
+
+/** While nothing is taught there is nothing to take along; the server would answer with bare JSON. */
+for (const id of ["get-model", "get-images", "get-report"]) {
+  byId(id).addEventListener("click", (event) => {
+    if (facts?.examples !== 0) return;
+    event.preventDefault();
+    tell("Nothing was taught yet.", "Teach something first.", { fault: true });
+  });
+}
+
+async function importZip() {
+  const [found] = await pick({ many: false, accept: ".zip,application/zip" });
+  if (!found) return;
+  const place = byId("importing");
+  fill(place, h("p", { role: "status" }, "Sending the zip …"), h("progress", { "aria-label": "Import" }));
+  try {
+    report(place, await postForm("/api/project/import", { file: found.file }));
+  } catch (error) {
+    fill(place);
+    complain(error, () => importZip());
+  }
+}
+
+function report(place, { taught, already, conflicts, unreadable, passed_over: passed, problems }) {
+  const lines = [
+    [already, "known already"],
+    [conflicts, "known under another name"],
+    [unreadable, "not readable"],
+    [passed, "no picture"],
+  ];
+  fill(
+    place,
+    h("p", { role: "status" }, h("strong", {}, `Learned ${counted(taught, "picture")}.`)),
+    lines.filter(([count]) => count).map(([count, words]) => h("p", {}, `${counted(count, "file")} ${words}.`)),
+    h(
+      "ul",
+      {},
+      problems.slice(0, PROBLEMS).map(({ file, error }) => h("li", {}, h("bdi", {}, file), ": ", error)),
+    ),
+  );
+}
+
+on("importing", ({ done, images }) => {
+  const meter = byId("importing").querySelector("progress");
+  if (!meter) return;
+  Object.assign(meter, { max: images, value: done });
+  byId("importing").querySelector("p").textContent = `Learning ${done} of ${counted(images, "picture")} …`;
+});
+
+/** Some at a time, so that one can watch and stop; the table is put together at the end. */
+async function predictMany(options) {
+  const files = (await pick(options)).map(({ file }) => file);
+  if (!files.length) return;
+  const place = byId("predicting");
+  const stop = new AbortController();
+  const words = h("p", { role: "status" });
+  const meter = h("progress", { max: files.length, value: 0, "aria-label": "Asking about many pictures" });
+  fill(place, words, meter, h("button", { type: "button", onclick: () => stop.abort() }, "Cancel"));
+  const parts = [];
+  try {
+    for (let start = 0; start < files.length; start += BATCH) {
+      words.textContent = `Asked about ${start} of ${counted(files.length, "picture")} …`;
+      const text = await (
+        await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)
+      ).text();
+      parts.push(start ? text.slice(text.indexOf("\n") + 1) : text);
+      meter.value = start + BATCH;
+    }
+    const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
+    fill(
+      place,
+      h("p", { role: "status" }, `Asked about ${counted(files.length, "picture")}.`),
+      h("a", { class: "button primary", href: address, download: "predictions.csv" }, "Save predictions.csv"),
+    );
+    place.querySelector("a").focus();
+  } catch (error) {
+    fill(place);
+    complain(error, () => predictMany(options));
+  }
+}
+
+async function purge() {
+  const sure = await confirmed(
+    "Remove deleted pictures for good?",
+    "They leave the disk, and nothing done so far can be undone any more.",
+    "Remove for good",
+  );
+  const answer = sure && (await trying(() => postJson("/api/project/purge")));
+  if (answer) tell(`${counted(answer.images, "picture")} left the disk.`, "", { seconds: 8 });
+}
+
+byId("import").addEventListener("click", importZip);
+byId("predict-files").addEventListener("click", () => predictMany({}));
+byId("predict-folder").addEventListener("click", () => predictMany({ folder: true }));
+byId("purge").addEventListener("click", purge);
+onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
+look();

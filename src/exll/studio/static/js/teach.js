@@ -1,0 +1,158 @@
+/** The Teach page. */
+
+import { get } from "./api.js";
+import { ClassCard } from "./class_card.js";
+import { askLabel, choice } from "./dialogs.js";
+import { byId, gathered, h } from "./dom.js";
+import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
+import { on, onAny } from "./events.js";
+import { teach } from "./jobs.js";
+import { say, trying } from "./notice.js";
+import { counted } from "./words.js";
+
+const NAMED = "named classes"; // named, but without a picture yet: the server does not know them
+const FIRST = "Nothing taught yet. Drop photos of the first thing here.";
+const PREVIEWS = 8;
+
+/** @type {Map<string, ClassCard>} */
+const cards = new Map();
+const taught = new Set();
+const labels = () => [...cards.keys()];
+
+function card(label) {
+  if (!cards.has(label)) {
+    cards.set(label, new ClassCard(label, labels));
+    byId("cards").append(cards.get(label).element);
+  }
+  return cards.get(label);
+}
+
+function show({ classes }) {
+  taught.clear();
+  for (const { label, examples, newest, verdict, tested, recognised } of classes) {
+    taught.add(label);
+    const share = tested ? `: ${recognised} of the last ${tested} recognised before I learned them` : "";
+    card(label).show(examples, newest, `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`);
+  }
+  const named = remembered().filter((label) => !taught.has(label));
+  sessionStorage.setItem(NAMED, JSON.stringify(named));
+  for (const label of named) card(label).show(0, []);
+  for (const [label, { element }] of cards) {
+    if (taught.has(label) || named.includes(label)) continue;
+    element.remove();
+    cards.delete(label);
+  }
+  welcome();
+}
+
+function welcome() {
+  const empty = cards.size === 0;
+  byId("drop").classList.toggle("empty", empty);
+  byId("drop-words").replaceChildren(
+    ...(empty
+      ? [h("strong", {}, FIRST), h("br"), "Or type the name of a class above and show it to the camera."]
+      : [
+          h("strong", {}, "Drop photos or whole folders here"),
+          ", or paste a picture. On a card they are taught as that class.",
+        ]),
+  );
+}
+
+const remembered = () => JSON.parse(sessionStorage.getItem(NAMED) ?? "[]");
+
+async function look() {
+  const found = await trying(() => get("/api/classes"), look);
+  if (found) show(found);
+}
+
+/** Pictures for which no class was said: folders name theirs, else the person is asked. */
+async function receive(found) {
+  const folders = grouped(found);
+  if (!folders.has("")) {
+    const list = h(
+      "ul",
+      {},
+      [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)),
+    );
+    const answer = await choice(
+      folders.size === 1 ? "Is the folder's name its class?" : `${folders.size} folders: is each a class?`,
+      [h("p", {}, "I found:"), list],
+      [
+        [folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
+        ["One class for all …", "one", ""],
+      ],
+    );
+    if (!answer) return;
+    if (answer === "folders") {
+      for (const [folder, files] of folders)
+        teach(
+          folder,
+          files.map(({ file }) => file),
+        );
+      return;
+    }
+  }
+  const files = found.map(({ file }) => file);
+  const label = await askLabel(
+    files.length === 1 ? "What is this?" : `What are these ${files.length} pictures?`,
+    labels(),
+    { content: preview(files) },
+  );
+  if (label) teach(label, files);
+}
+
+function grouped(found) {
+  const groups = new Map();
+  for (const one of found) groups.set(one.folder, [...(groups.get(one.folder) ?? []), one]);
+  return groups;
+}
+
+function preview(files) {
+  return h(
+    "ul",
+    { class: "thumbs large" },
+    files.slice(0, PREVIEWS).map((file, i) => {
+      const image = h("img", { alt: `Picture ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
+      for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
+      return h("li", {}, image);
+    }),
+    files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`),
+  );
+}
+
+byId("new-class").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const input = byId("new-label");
+  const label = input.value.trim().replace(/\s+/g, " ").normalize("NFC");
+  if (!label) {
+    input.focus();
+    return;
+  }
+  if (!cards.has(label)) sessionStorage.setItem(NAMED, JSON.stringify([...remembered(), label]));
+  const { element } = card(label);
+  welcome();
+  input.value = "";
+  element.scrollIntoView({ block: "nearest" });
+  element.querySelector("button").focus();
+  say(`${label}: add photos or use the camera.`);
+});
+
+async function picked(options) {
+  const found = await pick(options);
+  if (found.length) receive(found);
+}
+
+byId("pick-files").addEventListener("click", () => picked({}));
+byId("pick-folder").addEventListener("click", () => picked({ folder: true }));
+onDrop(byId("drop"), receive);
+onPaste((found, target) => {
+  const label = target.closest(".card")?.dataset.label;
+  if (label) cards.get(label).teach(found.map(({ file }) => file));
+  else receive(found);
+});
+guardPage();
+on("changed", ({ counts }) => {
+  for (const [label, count] of Object.entries(counts)) card(label).count(count);
+});
+onAny(["changed", "rebuilt", "anew"], gathered(look));
+look();

@@ -1,0 +1,65 @@
+/** Many files to the server, some at a time. Nothing is lost: what did not arrive is named and can be sent again. */
+
+import { postForm } from "./api.js";
+
+const BATCH_FILES = 24;
+const BATCH_BYTES = 24_000_000;
+
+/**
+ * @typedef {{file: File | Blob, result: any}} Judged
+ * @typedef {{taught: number, already: Judged[], conflicts: Judged[], unreadable: Judged[], unsent: (File | Blob)[], error: any}} Sent
+ */
+
+/**
+ * @param {string} label @param {(File | Blob)[]} files
+ * @param {{signal?: AbortSignal, twoLabels?: boolean, progress?: (done: number) => void}} options
+ * @returns {Promise<Sent>}
+ */
+export async function teachAll(label, files, { signal, twoLabels = false, progress = () => {} } = {}) {
+  const sent = { taught: 0, already: [], conflicts: [], unreadable: [], unsent: [], error: null };
+  let done = 0;
+  for (const batch of batches(files)) {
+    try {
+      sort(await results(label, batch, twoLabels, signal), batch, sent);
+    } catch (error) {
+      sent.unsent = files.slice(done);
+      sent.error = error;
+      break;
+    }
+    done += batch.length;
+    progress(done);
+  }
+  return sent;
+}
+
+/** Where none of a batch could be taught, the error says why for each. */
+async function results(label, files, twoLabels, signal) {
+  try {
+    return (await postForm("/api/teach", { label, files, two_labels: twoLabels }, signal)).results;
+  } catch (error) {
+    if (error.body?.results) return error.body.results;
+    throw error;
+  }
+}
+
+function sort(results, batch, sent) {
+  const heaps = { already: sent.already, conflict: sent.conflicts, unreadable: sent.unreadable };
+  results.forEach((result, i) => {
+    if (result.status === "taught") sent.taught += 1;
+    else heaps[result.status].push({ file: batch[i], result });
+  });
+}
+
+function batches(files) {
+  const made = [];
+  let size = Infinity;
+  for (const file of files) {
+    if (size + file.size > BATCH_BYTES || made.at(-1).length >= BATCH_FILES) {
+      made.push([]);
+      size = 0;
+    }
+    made.at(-1).push(file);
+    size += file.size;
+  }
+  return made;
+}

@@ -1,0 +1,312 @@
+"""The rows of a project in SQLite: what was taught, in which order, and every edit since, each ready to be undone.
+
+One connection writes, always from the one writer's thread; every reading thread has a connection of its own. A commit
+is on the disk when it returns (WAL with ``synchronous=FULL``).
+"""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.errors import ExLLError
+from exll.studio.errors import ConflictError, MissingError
+from exll.studio.schema import migrate
+
+DATABASE = "studio.db"
+LARGEST_ID = 2**63 - 1
+GIVEN = "(SELECT value FROM json_each(?))"  # any number of them, where a list of variables is bounded
+EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted FROM examples"
+
+
+@dataclass(frozen=True)
+class Image:
+    """What is known of an image beside its bytes; ``vector`` is what the backbone saw."""
+
+    digest: str
+    format: str
+    nbytes: int
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Example:
+    id: int
+    digest: str
+    label: str
+    name: str
+    taught_at: float
+    deleted: bool
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An example as the model learns it; its ref is its number."""
+
+    id: int
+    label: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A step that can be undone."""
+
+    id: int
+    kind: str
+    sentence: str
+    made_at: float
+
+
+class Store:
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DATABASE
+        self._own = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._writer = self._connect()
+        try:
+            self._writer.execute("PRAGMA journal_mode = WAL")
+            self._writer.execute("PRAGMA synchronous = FULL")
+            migrate(self._writer, str(self.path))
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise ExLLError(f"{self.path} cannot be used as a project: {error}.") from error
+        except BaseException:
+            self.close()
+            raise
+        self.generation = int(self.fact("generation") or 1)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._opened:
+                connection.close()
+            self._opened.clear()
+
+    # -- reading
+
+    def fact(self, name: str) -> str | None:
+        row = self._one("SELECT value FROM facts WHERE name = ?", name)
+        return None if row is None else str(row[0])
+
+    def image(self, digest: str) -> Image | None:
+        row = self._one("SELECT digest, format, bytes, vector FROM images WHERE digest = ?", digest)
+        if row is None:
+            return None
+        digest, format, nbytes, vector = row
+        return Image(digest, format, nbytes, np.frombuffer(vector, np.float32))
+
+    def digests(self) -> set[str]:
+        """Of all images that belong to some example, deleted ones too."""
+        return {digest for (digest,) in self._reading().execute("SELECT digest FROM images")}
+
+    def example(self, number: int) -> Example:
+        """One that was ever taught, also where it is deleted now."""
+        row = self._one(f"{EXAMPLE} WHERE id = ?", number)
+        if row is None:
+            raise MissingError(f"there is no example {number}.")
+        return _example(row)
+
+    def taught_as(self, digest: str) -> list[Example]:
+        """Where an image was taught."""
+        return self._examples(f"{EXAMPLE} WHERE digest = ? AND NOT deleted ORDER BY id", digest)
+
+    def examples(self, label: str | None, before: int, limit: int) -> list[Example]:
+        """The newest first, from below a number on."""
+        of_label = "" if label is None else "AND label = :label "
+        query = f"{EXAMPLE} WHERE NOT deleted AND id < :before {of_label}ORDER BY id DESC LIMIT :limit"
+        return self._examples(query, {"label": label, "before": before, "limit": limit})
+
+    def numbered(self, numbers: Iterable[int]) -> dict[int, Example]:
+        return {example.id: example for example in self._examples(f"{EXAMPLE} WHERE id IN {GIVEN}", _json(numbers))}
+
+    def newest_of_each(self, count: int) -> dict[str, list[int]]:
+        """The numbers of some examples of every class, the newest first."""
+        query = (
+            "SELECT label, id FROM (SELECT label, id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS place "
+            "FROM examples WHERE NOT deleted) WHERE place <= ? ORDER BY label, place"
+        )
+        found: dict[str, list[int]] = {}
+        for label, number in self._reading().execute(query, (count,)):
+            found.setdefault(label, []).append(number)
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """How many examples each class has, in the order of first sight."""
+        query = "SELECT label, count(*) FROM examples WHERE NOT deleted GROUP BY label ORDER BY min(id)"
+        return dict(self._reading().execute(query).fetchall())
+
+    def lessons_after(self, position: int, most: int) -> list[Lesson]:
+        """What a model that stands at a number has to learn next."""
+        query = (
+            "SELECT id, label, vector FROM examples JOIN images USING (digest) "
+            "WHERE NOT deleted AND id > ? ORDER BY id LIMIT ?"
+        )
+        rows = self._reading().execute(query, (position, most))
+        return [Lesson(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
+
+    def kept(self) -> set[int]:
+        """Examples that somebody looked at and found right, with the label they have now."""
+        query = "SELECT id FROM kept JOIN examples ON kept.example = id AND kept.label = examples.label"
+        return {number for (number,) in self._reading().execute(query)}
+
+    def last_edit(self) -> Edit | None:
+        row = self._one("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1")
+        return None if row is None else Edit(*row)
+
+    def snapshots(self) -> list[tuple[str, int, int, str]]:
+        """File, generation, position and version of every snapshot, the newest first."""
+        query = "SELECT file, generation, position, version FROM snapshots ORDER BY generation DESC, position DESC"
+        return self._reading().execute(query).fetchall()
+
+    # -- writing, in the writer's thread only
+
+    def set_fact(self, name: str, value: str) -> None:
+        with self._transaction() as rows:
+            _set_fact(rows, name, value)
+
+    def add(self, taught: Sequence[tuple[Image, str, str]], kind: str, sentence: str) -> list[Example]:
+        """Examples (image, label, name) in the order they are to be learned, as one edit."""
+        now, added = time.time(), []
+        with self._transaction() as rows:
+            for image, label, name in taught:
+                rows.execute(
+                    "INSERT OR IGNORE INTO images VALUES (?, ?, ?, ?)",
+                    (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
+                )
+                inserted = rows.execute(
+                    "INSERT INTO examples (digest, label, name, taught_at) VALUES (?, ?, ?, ?)",
+                    (image.digest, label, name, now),
+                )
+                assert inserted.lastrowid is not None
+                added.append(Example(inserted.lastrowid, image.digest, label, name, now, False))
+            _log(rows, kind, sentence, now, [(example.id, example.label, 1) for example in added])
+        return added
+
+    def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None, deleted: bool = False) -> int:
+        """Give live examples another label, or delete them. Says how many changed; none is no edit."""
+        with self._transaction() as rows:
+            before = rows.execute(
+                f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND (? OR label != ?)",
+                (_json(numbers), deleted, label),
+            ).fetchall()
+            if not before:
+                return 0
+            after = [(old if label is None else label, int(deleted), number) for number, old, _ in before]
+            rows.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
+            _log(rows, kind, sentence, time.time(), before)
+            generation = self._next_generation(rows)
+        self.generation = generation
+        return len(before)
+
+    def undo(self) -> Edit:
+        """Take the last edit back, as if it had never been."""
+        edit = self.last_edit()
+        if edit is None:
+            raise ConflictError("there is nothing to undo.")
+        with self._transaction() as rows:
+            rows.execute(
+                "UPDATE examples SET label = changes.label, deleted = changes.deleted "
+                "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
+                (edit.id,),
+            )
+            rows.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
+            generation = self._next_generation(rows)
+        self.generation = generation
+        return edit
+
+    def renew(self, name: str, value: str) -> None:
+        """Set a fact that the model depends on: it has to be replayed."""
+        with self._transaction() as rows:
+            _set_fact(rows, name, value)
+            generation = self._next_generation(rows)
+        self.generation = generation
+
+    def keep(self, numbers: Iterable[int]) -> int:
+        with self._transaction() as rows:
+            query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN {GIVEN} AND NOT deleted"
+            return rows.execute(query, (_json(numbers),)).rowcount
+
+    def purge(self) -> list[str]:
+        """Forget deleted examples for good, and with them what could be undone. Gives images nobody needs now."""
+        with self._transaction() as rows:
+            rows.execute("DELETE FROM edits")
+            rows.execute("DELETE FROM examples WHERE deleted")
+            unused = "FROM images WHERE digest NOT IN (SELECT digest FROM examples)"
+            digests = [digest for (digest,) in rows.execute(f"SELECT digest {unused}")]
+            rows.execute(f"DELETE {unused}")
+        return digests
+
+    def add_snapshot(self, file: str, generation: int, position: int, version: str, keep: int) -> list[str]:
+        """Note a snapshot; gives the files of those that are one too many."""
+        with self._transaction() as rows:
+            rows.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (file, generation, position, version))
+            old = rows.execute(
+                "SELECT file FROM snapshots ORDER BY generation DESC, position DESC LIMIT -1 OFFSET ?", (keep,)
+            ).fetchall()
+            rows.executemany("DELETE FROM snapshots WHERE file = ?", old)
+        return [file for (file,) in old]
+
+    # -- connections
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._writer
+        except BaseException:
+            self._writer.execute("ROLLBACK")
+            raise
+        self._writer.execute("COMMIT")
+
+    def _next_generation(self, rows: sqlite3.Connection) -> int:
+        _set_fact(rows, "generation", str(self.generation + 1))
+        return self.generation + 1
+
+    def _reading(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._own.connection = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        with self._lock:
+            self._opened.append(connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _one(self, query: str, *values: Any) -> Any:
+        return self._reading().execute(query, values).fetchone()
+
+    def _examples(self, query: str, *values: Any) -> list[Example]:
+        given = values[0] if values and isinstance(values[0], dict) else values
+        return [_example(row) for row in self._reading().execute(query, given)]
+
+
+def _example(row: Sequence[Any]) -> Example:
+    number, digest, label, name, taught_at, deleted = row
+    return Example(number, digest, label, name, taught_at, bool(deleted))
+
+
+def _json(numbers: Iterable[int]) -> str:
+    return json.dumps(list(numbers))
+
+
+def _set_fact(rows: sqlite3.Connection, name: str, value: str) -> None:
+    rows.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+
+def _log(
+    rows: sqlite3.Connection, kind: str, sentence: str, now: float, before: Iterable[tuple[int, str, int]]
+) -> None:
+    edit = rows.execute("INSERT INTO edits (kind, sentence, made_at) VALUES (?, ?, ?)", (kind, sentence, now)).lastrowid
+    rows.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", [(edit, *row) for row in before])

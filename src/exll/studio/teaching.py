@@ -1,0 +1,153 @@
+"""What a person does to a project: teach, correct, relabel, delete, rename, undo. Each runs in the writer's thread."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.explain.wording import counted
+from exll.studio.errors import ConflictError, MissingError
+from exll.studio.live import Model
+from exll.studio.project import Project
+from exll.studio.store import Edit, Example, Image
+from exll.vision import Prediction
+
+
+@dataclass(frozen=True)
+class Offered:
+    """An image on the disk already, to be taught."""
+
+    image: Image
+    name: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an offered image: ``already`` known under this label, a ``conflict`` with another, or taught."""
+
+    status: Literal["taught", "already", "conflict"]
+    example: Example | None
+    taught_as: list[Example]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What the model thinks of one image, and how probable it finds one label."""
+
+    prediction: Prediction | None
+    probability: float
+
+
+def teach(
+    project: Project, offered: Sequence[Offered], label: str, two_labels: bool, kind: str = "teach"
+) -> list[Outcome]:
+    """Commit, then learn. An image that was taught already is noticed and not taught again."""
+    outcomes = _judged(project, offered, label, two_labels)
+    fresh = [offer for offer, outcome in zip(offered, outcomes, strict=True) if outcome is None]
+    if not all(project.pictures.has(offer.image.digest) for offer in fresh):
+        raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
+    added: list[Example] = []
+    if fresh:
+        sentence = f'Taught {counted(len(fresh), "example")} of "{label}".'
+        added = project.store.add([(offer.image, label, offer.name) for offer in fresh], kind, sentence)
+        project.live.follow()
+        _tell(project, kind, label)
+    numbered = iter(added)
+    return [outcome or Outcome("taught", next(numbered), []) for outcome in outcomes]
+
+
+def _judged(project: Project, offered: Sequence[Offered], label: str, two_labels: bool) -> list[Outcome | None]:
+    """None for what is to be taught. Of equal images in one request only the first is."""
+    outcomes: list[Outcome | None] = []
+    seen: set[str] = set()
+    for offer in offered:
+        known = project.store.taught_as(offer.image.digest)
+        if offer.image.digest in seen or any(example.label == label for example in known):
+            outcomes.append(Outcome("already", None, known))
+        elif known and not two_labels:
+            outcomes.append(Outcome("conflict", None, known))
+        else:
+            outcomes.append(None)
+        seen.add(offer.image.digest)
+    return outcomes
+
+
+def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[Outcome, Belief, Belief]:
+    """Teach one image once, with what the model thought of it before and thinks now."""
+    before = belief(project.live.current, offer.image.vector, label)
+    (outcome,) = teach(project, [offer], label, two_labels, "correct")
+    return outcome, before, belief(project.live.current, offer.image.vector, label)
+
+
+def belief(model: Model, vector: NDArray[np.float32], label: str) -> Belief:
+    """Only in the writer's thread are prediction and probabilities surely of one moment."""
+    if not model.knows_something:
+        return Belief(None, 0.0)
+    classifier = model.eye.classifier
+    labels = classifier.classes_.tolist()
+    probability = float(classifier.predict_proba(vector[None])[0, labels.index(label)]) if label in labels else 0.0
+    return Belief(model.predict(vector), min(1.0, probability))
+
+
+def relabel(project: Project, numbers: Collection[int], label: str) -> int:
+    return _edited(project, "relabel", f'Called {counted(len(numbers), "example")} "{label}".', numbers, label)
+
+
+def delete(project: Project, numbers: Collection[int]) -> int:
+    return _edited(project, "delete", f"Deleted {counted(len(numbers), 'example')}.", numbers, None)
+
+
+def rename_class(project: Project, old: str, new: str, merge: bool) -> int:
+    counts = project.store.counts()
+    if old not in counts:
+        raise MissingError(f'there is no class "{old}".')
+    if new in counts and new != old and not merge:
+        raise ConflictError(f'there is a class "{new}" already.', "Merge the two, or choose another name.")
+    joined = new in counts
+    sentence = f'Merged "{old}" into "{new}".' if joined else f'Renamed "{old}" to "{new}".'
+    numbers = _numbers_of(project, old)
+    return _edited(project, "merge" if joined else "rename", sentence, numbers, new)
+
+
+def delete_class(project: Project, label: str) -> int:
+    if label not in project.store.counts():
+        raise MissingError(f'there is no class "{label}".')
+    return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
+
+
+def undo(project: Project) -> Edit:
+    edit = project.store.undo()
+    project.live.rebuild()
+    _tell(project, "undo", None)
+    return edit
+
+
+def purge(project: Project) -> int:
+    """Remove deleted examples for good; says how many images left the disk."""
+    if project.live.rebuilding:
+        raise ConflictError("the model is being rebuilt and may still show what was deleted.", "Wait a moment.")
+    digests = project.store.purge()
+    project.pictures.remove(digests)
+    _tell(project, "purge", None)
+    return len(digests)
+
+
+def _numbers_of(project: Project, label: str) -> list[int]:
+    return [example.id for example in project.store.examples(label, 2**63 - 1, -1)]
+
+
+def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int], label: str | None) -> int:
+    changed = project.store.edit(kind, sentence, numbers, label, deleted=label is None)
+    if changed:
+        project.live.rebuild()
+        _tell(project, kind, label)
+    return changed
+
+
+def _tell(project: Project, kind: str, label: str | None) -> None:
+    counts = project.store.counts()
+    project.events.publish(
+        "changed", {"kind": kind, "label": label, "counts": counts, "examples": sum(counts.values())}
+    )

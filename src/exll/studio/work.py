@@ -1,0 +1,38 @@
+"""Work off the event loop: so many threads, so many waiting, and a clear "not now" to the next."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from exll.studio.errors import BusyError
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class Work:
+    def __init__(self, threads: int, most_pending: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, f"studio {name}")
+        self._most_pending = most_pending
+        self._pending = 0
+        self._lock = threading.Lock()
+
+    async def run(
+        self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        with self._lock:
+            if self._pending >= self._most_pending:
+                raise BusyError("the studio has its hands full.", "Try again in a moment.")
+            self._pending += 1
+        future = self._pool.submit(work, *args, **kwargs)
+        future.add_done_callback(self._finished)
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def _finished(self, _: Future[Any]) -> None:
+        with self._lock:
+            self._pending -= 1

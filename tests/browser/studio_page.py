@@ -1,0 +1,145 @@
+"""A studio in a process of its own, and what a person does on its pages."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Locator, Page, expect
+
+from browser.checks import WIDE, Opener, Watched
+from pictures import picture
+from served import PATIENCE, png, start
+
+VIEWS = ("teach", "ask", "classes", "map", "check", "project")
+SLOW = 20_000  # milliseconds: several tests may share this machine
+HANDED = """([files, kind, where]) => {
+  const transfer = new DataTransfer();
+  for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name, {type: 'image/png'}));
+  const target = document.querySelector(where);
+  const given = {bubbles: true, cancelable: true};
+  target.dispatchEvent(kind === 'paste' ? new ClipboardEvent(kind, {...given, clipboardData: transfer})
+    : new DragEvent(kind, {...given, dataTransfer: transfer}));
+}"""
+
+
+class Studio:
+    """A server, and pages of it."""
+
+    def __init__(self, client: httpx.Client, open_page: Opener | None = None) -> None:
+        self.client, self._open_page = client, open_page
+        self.address = str(client.base_url)
+
+    def with_pages(self, open_page: Opener) -> "Studio":
+        return Studio(self.client, open_page)
+
+    def open(self, view: str, *, dark: bool = False, width: int = WIDE) -> Watched:
+        """A page that may ask nobody but this server."""
+        assert self._open_page is not None
+        watched = self._open_page(f"{self.address}{view}", dark=dark, width=width, allowed=self.address)
+        awake(watched.page)
+        return watched
+
+    def teach(self, label: str, *images: bytes, **fields: str) -> None:
+        files = [("files", (f"{i}.png", image)) for i, image in enumerate(images)]
+        response = self.client.post("/api/teach", data={"label": label, **fields}, files=files)
+        assert response.json()["taught"] == len(images), response.text
+
+    def ask(self, image: bytes) -> dict[str, Any]:
+        response = self.client.post("/api/predict", files={"file": ("asked.png", image)})
+        prediction: dict[str, Any] = response.json()["prediction"]
+        return prediction
+
+    def clear(self) -> None:
+        """Back to an empty project, of which nothing can be undone."""
+        for label in self.counts():
+            assert self.client.post("/api/classes/delete", json={"label": label}).is_success
+        deadline = time.monotonic() + PATIENCE
+        while self.client.post("/api/project/purge").status_code == 409:  # a rebuild is under way
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def counts(self) -> dict[str, int]:
+        return {found["label"]: found["examples"] for found in self.client.get("/api/classes").json()["classes"]}
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Studio]:
+    process, address = start(folder)
+    try:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            yield Studio(client)
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def awake(page: Page) -> None:
+    """The page's scripts have run and heard of the server."""
+    page.wait_for_load_state("load")
+    expect(page.locator("#state")).not_to_be_empty(timeout=SLOW)
+
+
+def go(page: Page, title: str) -> None:
+    with page.expect_navigation():
+        page.get_by_role("link", name=title, exact=True).click()
+    awake(page)
+
+
+def files_of(folder: Path, kind: int, seeds: range) -> list[Path]:
+    """Pictures of one kind on the disk, as a person has them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{kind}-{seed}.png" for seed in seeds]
+    for path, seed in zip(paths, seeds, strict=True):
+        picture(kind, seed).save(path)
+    return paths
+
+
+def choose(page: Page, button: Locator, *paths: Path) -> None:
+    with page.expect_file_chooser() as chooser:
+        button.click()
+    chooser.value.set_files(list(paths))
+
+
+def hand(page: Page, way: str, where: str, *images: tuple[int, int]) -> None:
+    """Drop or paste pictures, given as kind and seed."""
+    files = [[f"{kind}-{seed}.png", list(png(kind, seed))] for kind, seed in images]
+    page.evaluate(HANDED, [files, way, where])
+
+
+def card(page: Page, label: str) -> Locator:
+    return page.locator(f'.card[data-label="{label}"]')
+
+
+def count(page: Page, label: str) -> Locator:
+    return card(page, label).locator(".count strong")
+
+
+def see_count(page: Page, label: str, examples: int) -> None:
+    expect(count(page, label)).to_have_text(str(examples), timeout=SLOW)
+
+
+def whole(page: Page, width: int = WIDE) -> None:
+    """High enough that no picture waits to be scrolled to."""
+    page.set_viewport_size({"width": width, "height": 6000})
+
+
+def settled(page: Page) -> None:
+    """The model has learned the last change."""
+    expect(page.locator("#state")).to_contain_text("I know", timeout=SLOW)
+
+
+def predict_by_command(model: Path, image: Path, command: list[str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [*command, "predict", str(model), str(image), "--json", "--no-cache"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (answer,) = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return answer

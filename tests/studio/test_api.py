@@ -1,0 +1,267 @@
+"""What the API promises, over a true connection."""
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from exll import load
+from served import Served, assert_model_is_its_log, png, served
+
+
+@pytest.fixture
+def taught(studio: Served) -> Served:
+    for kind in range(3):
+        studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(6)))
+    return studio
+
+
+def test_an_empty_project_answers_everything_in_words(studio: Served) -> None:
+    response = studio.ask(png(0, 0))
+    assert (response.status_code, response.json()["error"]) == (409, "nothing was taught yet.")
+    assert studio.client.get("/api/project/model").status_code == 409
+    assert studio.client.post("/api/undo").status_code == 409
+    assert studio.json("/api/classes")["classes"] == []
+    assert studio.json("/api/rules") == {"classes": []}
+    assert studio.json("/api/map")["prototypes"] == []
+    assert studio.json("/api/suspects")["suspects"] == []
+    assert studio.json("/api/examples") == {"examples": [], "next": None}
+
+
+def test_what_is_taught_is_known_at_once_and_new_classes_come_at_any_time(studio: Served) -> None:
+    studio.taught("mug", png(0, 1))
+    assert studio.ask(png(0, 2)).json()["prediction"]["label"] == "mug"
+    studio.taught("pan", png(1, 1), png(1, 2))
+    answer = studio.ask(png(1, 3)).json()["prediction"]
+    assert (answer["label"], answer["runner_up"]) == ("pan", "mug")
+    assert studio.project.store.counts() == {"mug": 1, "pan": 2}
+    assert_model_is_its_log(studio.project)
+
+
+def test_the_same_image_twice_is_noticed_and_two_labels_must_be_meant(studio: Served) -> None:
+    (first,) = studio.taught("mug", png(0, 1))
+    again = studio.teach("mug", png(0, 1), png(0, 2), png(0, 2)).json()
+    assert [result["status"] for result in again["results"]] == ["already", "taught", "already"]
+    assert again["results"][0]["taught_as"][0]["id"] == first
+    refused = studio.teach("pan", png(0, 1))
+    assert refused.status_code == 409
+    assert 'taught as "mug" already' in refused.json()["error"]
+    assert studio.project.store.counts() == {"mug": 2}
+    studio.taught("pan", png(0, 1), two_labels="true")
+    assert studio.project.store.counts() == {"mug": 2, "pan": 1}
+    groups = studio.json("/api/suspects")["contradictions"]
+    assert [sorted(example["label"] for example in group["examples"]) for group in groups] == [["mug", "pan"]]
+
+
+def test_a_bad_file_among_good_ones_is_named_and_the_others_are_taught(studio: Served) -> None:
+    response = studio.teach("mug", png(0, 1), b"no image", png(0, 2))
+    assert response.status_code == 200
+    assert [result["status"] for result in response.json()["results"]] == ["taught", "unreadable", "taught"]
+    alone = studio.teach("mug", b"no image")
+    assert alone.status_code == 422
+    assert alone.json()["error"].startswith("the image is none of JPEG")
+    assert alone.json()["hint"]
+
+
+def test_an_explanation_shows_the_very_examples_and_its_map_adds_up(taught: Served) -> None:
+    answer = taught.ask(png(1, 50), "/api/explain").json()
+    assert answer["prediction"]["label"] == "kind 1"
+    assert answer["hit"]["label"] == "kind 1"
+    assert answer["near_miss"]["label"] != "kind 1"
+    shown = answer["hit"]["examples"][0]
+    assert taught.json(f"/api/examples/{shown['example']}")["label"] == "kind 1"
+    for address in (shown["thumbnail"], shown["image"], answer["image"], *(w["picture"] for w in answer["where"])):
+        response = taught.client.get(address)
+        assert response.headers["content-type"].startswith("image/")
+        Image.open(io.BytesIO(response.content)).load()
+    alone, against = answer["where"]
+    assert (alone["against"], against["against"]) == (None, answer["prediction"]["runner_up"])
+    assert alone["total"] + alone["offset"] == pytest.approx(alone["score"])
+    assert alone["score"] == pytest.approx(answer["details"]["global_score"])
+
+
+def test_a_correction_teaches_once_and_says_what_it_changed(taught: Served) -> None:
+    asked = taught.ask(png(0, 60)).json()
+    assert asked["prediction"]["label"] == "kind 0"
+    fields = {"asked": asked["asked"], "label": "kind 9"}
+    answer = taught.client.post("/api/correct", data=fields).json()
+    assert answer["status"] == "taught"
+    assert answer["before"]["prediction"]["label"] == "kind 0"
+    assert answer["before"]["probability"] == 0
+    now = taught.client.post("/api/predict", data={"asked": asked["asked"]}).json()["prediction"]
+    assert answer["after"]["prediction"] == now
+    assert answer["turned"] == (now["label"] == "kind 9" and now["known"])
+    assert answer["turned"] or "cannot turn the answer yet" in answer["sentence"]
+    assert taught.project.store.counts()["kind 9"] == 1
+    again = taught.client.post("/api/correct", data=fields).json()
+    assert (again["status"], again["example"]) == ("already", None)
+    assert "not taught twice" in again["sentence"]
+    assert taught.project.store.counts()["kind 9"] == 1
+
+
+def test_a_correction_that_one_example_cannot_bring_about_says_so(studio: Served) -> None:
+    studio.taught("many", *(png(0, seed) for seed in range(30)))
+    studio.taught("other", *(png(1, seed) for seed in range(30)))
+    answer = studio.ask(png(1, 3), "/api/correct", label="many", two_labels="true").json()
+    assert answer["after"]["prediction"]["label"] == "other"
+    assert not answer["turned"]
+    assert "one example cannot turn the answer yet" in answer["sentence"]
+
+
+def test_just_asking_leaves_nothing_on_the_disk(taught: Served) -> None:
+    before = sorted(path for path in taught.project.folder.rglob("*") if path.is_file())
+    taught.ask(png(1, 50), "/api/explain")
+    taught.ask(png(1, 51))
+    assert sorted(path for path in taught.project.folder.rglob("*") if path.is_file()) == before
+
+
+def test_an_image_that_was_asked_about_long_ago_has_to_be_sent_again(taught: Served) -> None:
+    response = taught.client.post("/api/explain", data={"asked": "0" * 64})
+    assert (response.status_code, response.json()["hint"]) == (404, "Send the image again.")
+    assert taught.client.post("/api/explain").status_code == 422
+
+
+def test_classes_are_renamed_merged_and_deleted(taught: Served) -> None:
+    assert taught.post("/api/classes/rename", label="kind 0", new_label="mug").json()["changed"] == 6
+    refused = taught.post("/api/classes/rename", label="mug", new_label="kind 1")
+    assert (refused.status_code, refused.json()["hint"]) == (409, "Merge the two, or choose another name.")
+    assert taught.post("/api/classes/rename", label="mug", new_label="kind 1", merge=True).json()["changed"] == 6
+    assert taught.post("/api/classes/delete", label="kind 2").json()["changed"] == 6
+    assert taught.post("/api/classes/delete", label="kind 2").status_code == 404
+    taught.settle()
+    found = taught.json("/api/classes")
+    assert [(entry["label"], entry["examples"]) for entry in found["classes"]] == [("kind 1", 12)]
+    assert taught.ask(png(2, 1)).json()["prediction"]["label"] == "kind 1"
+    assert_model_is_its_log(taught.project)
+
+
+def test_every_step_can_be_undone_back_to_nothing(taught: Served) -> None:
+    taught.post("/api/examples/relabel", ids=[1, 2], label="kind 2")
+    taught.post("/api/examples/delete", ids=[3])
+    taught.post("/api/classes/rename", label="kind 0", new_label="kind 1", merge=True)
+    kinds = []
+    while (response := taught.client.post("/api/undo")).status_code == 200:
+        kinds.append(response.json()["undone"]["kind"])
+        if len(kinds) == 3:
+            assert taught.project.store.counts() == {"kind 0": 6, "kind 1": 6, "kind 2": 6}
+    assert kinds == ["merge", "delete", "relabel", "teach", "teach", "teach"]
+    taught.settle()
+    assert taught.project.store.counts() == {}
+    assert taught.ask(png(0, 0)).status_code == 409
+
+
+def test_examples_come_in_pages_the_newest_first(taught: Served) -> None:
+    first = taught.json("/api/examples?limit=4&label=kind 1")
+    second = taught.json(f"/api/examples?limit=4&label=kind 1&before={first['next']}")
+    assert [e["id"] for e in first["examples"] + second["examples"]] == [12, 11, 10, 9, 8, 7]
+    assert second["next"] is None
+
+
+def test_rules_and_map_name_examples_of_their_class(taught: Served) -> None:
+    (only,) = taught.json("/api/rules?label=kind 1")["classes"]
+    assert sorted(number for rule in only["rules"] for number in rule["examples"]) == list(range(7, 13))
+    found = taught.json("/api/map")
+    assert len(found["colours"]) == len(found["labels"]) == 3
+    assert sum(prototype["support"] for prototype in found["prototypes"]) == 18
+
+
+def test_a_suspect_is_found_kept_and_remembered_until_it_is_relabelled(taught: Served, tmp_path: Path) -> None:
+    (wrong,) = taught.taught("kind 0", png(1, 70))
+    found = taught.json("/api/suspects")["suspects"]
+    assert [(suspect["example"]["id"], suspect["would_be"]) for suspect in found] == [(wrong, "kind 1")]
+    assert taught.post("/api/suspects/keep", ids=[wrong]).json()["changed"] == 1
+    assert taught.json("/api/suspects")["suspects"] == []
+    taught.post("/api/examples/relabel", ids=[wrong], label="kind 2")
+    taught.settle()
+    found = taught.json("/api/suspects")["suspects"]
+    assert [(suspect["example"]["id"], suspect["would_be"]) for suspect in found] == [(wrong, "kind 1")]
+
+
+def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: Path) -> None:
+    response = taught.client.get("/api/project/model")
+    assert response.headers["content-disposition"].endswith('.exll"')
+    (tmp_path / "model.exll").write_bytes(response.content)
+    eye = load(tmp_path / "model.exll")
+    for kind in range(3):
+        said = taught.ask(png(kind, 80)).json()["prediction"]
+        prediction = eye.predict(png(kind, 80))
+        assert (said["label"], said["probability"]) == (prediction.label, prediction.probability)
+
+
+def test_the_report_is_one_file_with_the_pictures_behind_every_rule(taught: Served) -> None:
+    response = taught.client.get("/api/project/report")
+    assert response.headers["content-disposition"].startswith("attachment")
+    assert all(f"kind {kind}" in response.text for kind in range(3))
+    assert response.text.count("data:image/webp;base64,") == 18
+    assert "no image kept" not in response.text
+
+
+def test_images_go_out_as_a_zip_and_come_in_again(taught: Served, tmp_path: Path) -> None:
+    exported = taught.client.get("/api/project/images").content
+    with served(tmp_path / "second") as second:
+        answer = second.client.post("/api/project/import", files={"file": ("a.zip", exported)}).json()
+        assert (answer["taught"], answer["unreadable"]) == (18, 0)
+        assert second.project.store.counts() == taught.project.store.counts()
+        again = second.client.post("/api/project/import", files={"file": ("a.zip", exported)}).json()
+        assert (again["taught"], again["already"]) == (0, 18)
+
+
+def test_a_zip_of_odd_things_is_taken_apart_without_harm(studio: Served, tmp_path: Path) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("../../../outside.png", png(0, 1))
+        archive.writestr("/absolute/mug/1.png", png(0, 2))
+        archive.writestr("mug/broken.png", b"no image")
+        archive.writestr("mug/notes.txt", b"text")
+        archive.writestr("no folder.png", png(0, 3))
+    answer = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).json()
+    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (2, 1, 2)
+    assert not (tmp_path / "outside.png").exists()
+    for bad in (b"no zip", file.getvalue()[:-30]):
+        response = studio.client.post("/api/project/import", files={"file": ("a.zip", bad)})
+        assert (response.status_code, response.json()["error"][:22]) == (422, "the zip cannot be read")
+
+
+def test_predictions_come_as_the_csv_of_the_command_line(taught: Served) -> None:
+    files = [("files", ("=one.png", png(1, 90))), ("files", ("two.png", b"no image"))]
+    rows = list(csv.DictReader(io.StringIO(taught.client.post("/api/predictions.csv", files=files).text)))
+    assert [row["label"] for row in rows] == ["kind 1", ""]
+    assert rows[0]["path"] == "'=one.png"
+    assert rows[1]["error"].startswith("the image is none of")
+
+
+def test_what_is_purged_is_gone_and_what_is_live_stays(taught: Served) -> None:
+    taught.post("/api/examples/delete", ids=[1, 2])
+    taught.settle()
+    assert taught.client.get("/api/examples/1/image").status_code == 200
+    assert taught.client.post("/api/project/purge").json() == {"images": 2}
+    assert taught.client.get("/api/examples/1/image").status_code == 404
+    assert len([path for path in (taught.project.folder / "images").rglob("*") if path.is_file()]) == 16
+    assert taught.client.post("/api/undo").status_code == 409
+    assert taught.taught("kind 0", png(0, 0)) == [19]
+    assert_model_is_its_log(taught.project)
+
+
+@pytest.mark.parametrize("label", ["", "   ", "a" * 101, "a\u0000b", "right\u202eleft"])
+def test_odd_names_of_classes_are_refused(studio: Served, label: str) -> None:
+    response = studio.teach(label, png(0, 0))
+    assert response.status_code == 422
+    assert response.json()["error"]
+    assert studio.project.store.counts() == {}
+
+
+def test_spaces_and_spellings_of_a_name_are_one_class(studio: Served) -> None:
+    studio.taught("cafe\u0301  crème ", png(0, 0))
+    studio.taught("café crème", png(0, 1))
+    assert studio.project.store.counts() == {"café crème": 2}
+
+
+@pytest.mark.parametrize("view", ["teach", "ask", "classes", "map", "check", "project"])
+def test_every_page_is_served_and_says_where_one_is(studio: Served, view: str) -> None:
+    response = studio.client.get(f"/{view}")
+    assert response.status_code == 200
+    assert response.text.count('aria-current="page"') == 1
+    assert studio.client.get("/static/studio.css").status_code == 200

@@ -1,0 +1,77 @@
+"""``exll studio`` as it is started and ended."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from exll.studio.project import Project
+from served import COMMAND, assert_model_is_its_log, png, start
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_also_while_pages_listen(tmp_path: Path, end: signal.Signals) -> None:
+    process, address = start(tmp_path / "p")
+    with httpx.Client(base_url=address, timeout=30) as client, client.stream("GET", "/api/events"):
+        with httpx.Client(base_url=address, timeout=30) as teacher:
+            files = {"files": ("x.png", png(0, 0))}
+            assert teacher.post("/api/teach", data={"label": "mug"}, files=files).status_code == 200
+        process.send_signal(end)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "everything that was taught is kept" in output
+    assert [path.name for path in (tmp_path / "p" / "models").iterdir()] == ["1-1.exll"]
+    with Project(tmp_path / "p") as project:
+        assert project.store.counts() == {"mug": 1}
+        assert_model_is_its_log(project)
+
+
+@pytest.mark.parametrize("token", ["", "short"])
+def test_open_to_others_it_refuses_to_start_without_a_good_token(tmp_path: Path, token: str) -> None:
+    result = exll("studio", str(tmp_path / "p"), "--host", "0.0.0.0", EXLL_STUDIO_TOKEN=token)
+    assert result.returncode == 1
+    assert "token" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path) -> None:
+    process, address = start(tmp_path / "p")
+    try:
+        result = exll("studio", str(tmp_path / "q"), "--port", address.rstrip("/").rpartition(":")[2])
+        assert result.returncode == 1
+        assert "cannot listen on 127.0.0.1" in result.stderr
+        result = exll("studio", str(tmp_path / "p"), "--port", "0")
+        assert "is open in another studio" in result.stderr
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['uvicorn'] = None; sys.argv[0] = 'exll'; " + COMMAND
+    result = subprocess.run(
+        [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr == "exll: the studio needs some more packages; install them with: pip install 'exll[studio]'\n"
+
+
+def test_help_loads_nothing_of_the_web() -> None:
+    code = "import exll.cli.main, sys; assert not {'fastapi', 'uvicorn', 'exll.studio'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments, "--no-browser"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **variables},
+    )

@@ -1,0 +1,197 @@
+"""The model is the replay of the log: after any steps, from any snapshot, to the last bit."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exll.studio import live
+from exll.studio.project import Project
+from exll.studio.store import LARGEST_ID, Image, Lesson
+from exll.studio.teaching import Offered, delete, delete_class, relabel, rename_class, teach, undo
+from exll.types import Vector
+from served import assert_model_is_its_log, settle
+
+LABELS = ["mug", "pan", "cup", "jug"]
+
+
+@dataclass
+class Hand:
+    """Takes random steps in a project, with vectors instead of images: the log is the same."""
+
+    project: Project
+    rng: np.random.Generator
+    centres: dict[str, Vector] = field(default_factory=dict)
+
+    def offer(self, label: str) -> Offered:
+        width = self.project.backbone.width
+        centre = self.centres.setdefault(label, np.asarray(self.rng.normal(size=width)))
+        digest = self.rng.bytes(32).hex()
+        self.project.pictures.keep(digest, b"")
+        vector = (centre + self.rng.normal(size=width)).astype(np.float32)
+        return Offered(Image(digest, "PNG", 0, vector), "")
+
+    def teach(self) -> None:
+        label = str(self.rng.choice(LABELS))
+        offers = [self.offer(label) for _ in range(self.rng.integers(1, 6))]
+        self.write(lambda: teach(self.project, offers, label, False))
+
+    def edit(self) -> None:
+        live_ones = [example.id for example in self.project.store.examples(None, LARGEST_ID, -1)]
+        some = [int(number) for number in self.rng.permutation(live_ones)[:3]]
+        one, other = (str(label) for label in self.rng.choice(LABELS, 2))
+        known = one in self.project.store.counts()
+        steps: list[Callable[[], object]] = [
+            lambda: relabel(self.project, some, other),
+            lambda: delete(self.project, some),
+            lambda: rename_class(self.project, one, other, True) if known else None,
+            lambda: delete_class(self.project, one) if known else None,
+            lambda: undo(self.project) if self.project.store.last_edit() is not None else None,
+        ]
+        self.write(steps[self.rng.integers(len(steps))])
+
+    def write(self, change: Callable[[], object]) -> None:
+        self.project.live.write(change).result()
+
+    def step(self) -> None:
+        if self.rng.random() < 0.6:
+            self.teach()
+        else:
+            self.edit()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_any_steps_the_model_equals_a_fresh_replay(tmp_path: Path, seed: int) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(seed))
+        for i in range(40):
+            hand.step()
+            if i % 10 == 9:  # at other times the next step comes while a rebuild is under way
+                settle(project)
+                assert_model_is_its_log(project)
+
+
+@pytest.mark.parametrize("snapshot_every", [1, 7, LARGEST_ID])
+def test_opened_again_the_model_equals_a_fresh_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot_every: int
+) -> None:
+    monkeypatch.setattr(live, "SNAPSHOT_EVERY", snapshot_every)
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        with Project(tmp_path / "p") as project:
+            assert_model_is_its_log(project)
+            hand = Hand(project, rng)
+            for _ in range(8):
+                hand.step()
+            if snapshot_every == LARGEST_ID:
+                monkeypatch.setattr(project.live, "_save_snapshot", lambda: None)  # as after a power cut
+        names = [path.name for path in (tmp_path / "p" / "models").iterdir()]
+        assert len(names) <= 2
+
+
+def test_a_snapshot_spares_the_replay_and_a_damaged_one_costs_it(tmp_path: Path) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(1))
+        for _ in range(5):
+            hand.teach()
+        count = sum(project.store.counts().values())
+    (snapshot,) = (tmp_path / "p" / "models").iterdir()
+    with Project(tmp_path / "p") as project:
+        found = project.snapshots.newest()
+        assert found is not None
+        assert found[1] == count
+    snapshot.write_bytes(snapshot.read_bytes()[:-1])
+    with Project(tmp_path / "p") as project:
+        assert project.snapshots.newest() is None
+        assert_model_is_its_log(project)
+
+
+def test_answers_go_on_during_a_rebuild_and_what_is_taught_meanwhile_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(2))
+        for _ in range(30):
+            hand.teach()
+        old = project.live.current
+        going_on, learn = threading.Event(), live.Model.learn
+
+        def waiting_learn(model: live.Model, lessons: list[Lesson]) -> None:
+            if model is not old:
+                assert going_on.wait(30)
+            learn(model, lessons)
+
+        monkeypatch.setattr(live.Model, "learn", waiting_learn)
+        hand.write(lambda: delete(project, [1, 2, 3]))
+        offers = [hand.offer("new one") for _ in range(4)]
+        hand.write(lambda: teach(project, offers, "new one", False))
+        assert project.live.rebuilding
+        assert project.live.current is old
+        assert old.predict(offers[0].image.vector).label == "new one"
+        going_on.set()
+        settle(project)
+        assert project.live.current is not old
+        assert project.live.current.predict(offers[0].image.vector).label == "new one"
+        assert_model_is_its_log(project)
+
+
+def test_an_edit_during_a_rebuild_starts_it_anew(tmp_path: Path) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(3))
+        for _ in range(40):
+            hand.teach()
+        for number in range(1, 20):
+            hand.write(lambda number=number: delete(project, [number]))  # type: ignore[misc]
+        settle(project)
+        assert_model_is_its_log(project)
+
+
+def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(4))
+        hand.teach()
+        broken, go_on = project.live.current, live.Model.go_on
+
+        def breaking(model: live.Model, lessons: list[Lesson]) -> None:
+            if model is broken:
+                raise MemoryError
+            go_on(model, lessons)
+
+        monkeypatch.setattr(live.Model, "go_on", breaking)
+        hand.teach()
+        for _ in range(1000):
+            if project.live.current is not broken:
+                break
+            threading.Event().wait(0.01)
+        assert_model_is_its_log(project)
+
+
+def test_another_preset_or_version_is_never_taken_for_this_one_s_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Project(tmp_path / "p") as project:
+        Hand(project, np.random.default_rng(5)).teach()
+    monkeypatch.setattr("exll.studio.snapshots.__version__", "9.9")
+    with Project(tmp_path / "p") as project:
+        assert project.snapshots.newest() is None
+        assert_model_is_its_log(project)
+
+
+def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_it_is_not_outdated(
+    tmp_path: Path,
+) -> None:
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(6))
+        for _ in range(4):
+            hand.teach()
+        store = project.store
+        fresh, outdated = (live.Model(project.backbone, project.preset, g) for g in (store.generation, 0))
+        fresh.learn(store.lessons_after(0, 2))  # the rest was taught after it had caught up
+        hand.write(lambda: project.live._adopt(outdated))
+        assert project.live.current is not outdated
+        hand.write(lambda: project.live._adopt(fresh))
+        assert project.live.current is fresh
+        assert_model_is_its_log(project)
