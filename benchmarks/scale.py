@@ -168,7 +168,8 @@ def measure(preset: str, samples: int, every: int) -> None:
     learning = Learning(preset, ClusteredStream(WIDTH, CLASSES))
     blas = {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
     print(f"preset {preset}, {CLASSES} classes, d = {WIDTH}, {samples:,} samples; BLAS threads {blas}\n")
-    print(f"| samples | us a sample | on the wall | prototypes | model MB | peak MB | threads |\n|{'---|' * 7}")
+    columns = ("samples", "us a sample", "on the wall", "prototypes", "model MB", "peak MB", "threads")
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     marks = []
     with tempfile.TemporaryDirectory() as folder:
         aside = Path(folder) / "early.exll"
