@@ -11,6 +11,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[_variable] = "1"  # before numpy is loaded
 
 import argparse
+import math
 import resource
 import sys
 import tempfile
@@ -25,13 +26,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
 from exll import ExLLClassifier, load
+from speed import BATCH as FLOOR_BATCH
+from speed import FLOOR_REPEATS, Floor, all_means
 from streams import ClusteredStream
 
 CLASSES, WIDTH = 365, 1280
 PLACES = 1_803_460  # training images of Places-365
 BATCH = 1_000
 EARLY = 10_000
-TURNS = 5
+SHORT, TURNS = 250, 24  # rows of a block and blocks, where two models learn in turns
 MOST_GROWTH, MOST_SECONDS, MOST_BYTES = 1.5, 20 * 60, 1.5e9
 
 
@@ -91,14 +94,37 @@ def peak_bytes() -> int:
     return size if sys.platform == "darwin" else 1024 * size
 
 
-def growth_in_turns(early: ExLLClassifier, late: ExLLClassifier, stream: ClusteredStream, turns: int) -> float:
-    """How much more a sample costs the later model; both learn the same blocks, one after the other."""
-    seconds = {"early": 0.0, "late": 0.0}
+@dataclass(frozen=True)
+class Turns:
+    """Microseconds a sample of two models that learned the same blocks in turns; refreshes stand apart."""
+
+    early: float
+    late: float
+    floor: float  # bare BLAS calls with the shapes of the later model
+    refresh: float  # one of them
+
+    @property
+    def growth(self) -> float:
+        return self.late / self.early
+
+
+def in_turns(early: ExLLClassifier, late: ExLLClassifier, stream: ClusteredStream, turns: int) -> Turns:
+    steps: dict[str, list[float]] = {"early": [], "late": [], "floor": []}
+    refreshing = []
+    floor, means = Floor(WIDTH), all_means(late)
     for _ in range(turns):
-        X, y = stream.take(BATCH)
+        X, y = stream.take(SHORT)
         for name, model in (("early", early), ("late", late)):
-            seconds[name] += float(learn_seconds(model, X, y, 0)[0])
-    return seconds["late"] / seconds["early"]
+            learner = model.learner_
+            due = learner._precision.next_refresh <= learner.sample_count + len(X)
+            cost = 1e6 * float(learn_seconds(model, X, y, 0)[0]) / len(X)
+            (refreshing if due else steps[name]).append(cost)
+        start = time.process_time()
+        floor.batch(means)
+        steps["floor"].append(1e6 * (time.process_time() - start) / (FLOOR_REPEATS * FLOOR_BATCH))
+    usual = {name: float(np.median(costs)) for name, costs in steps.items()}
+    refresh = SHORT * max(0.0, float(np.median(refreshing)) - usual["early"])
+    return Turns(**usual, refresh=refresh)
 
 
 @dataclass(frozen=True)
@@ -115,20 +141,18 @@ class Forecast:
 Counts = NDArray[np.float64]
 
 
-def forecasts(marks: list[Mark], start_bytes: int, samples: int) -> list[Forecast]:
+def forecasts(marks: list[Mark], turns: Turns, start_bytes: int, samples: int) -> list[Forecast]:
     """What a longer stream would take, by two laws of how prototypes grow; the one that fits better comes first.
 
-    Time: the cost of a sample is fitted as a + b prototypes (b at least 0) and summed along the growth. Memory: the
-    model's bytes are fitted to prototypes and samples; the peak, above what the process held before, keeps its ratio
-    to them.
+    Time: a sample costs a + b prototypes, by the two models that learned in turns (b at least 0), summed along the
+    growth; refreshes come on top, one whenever the stream has grown by a tenth. Memory: the model's bytes are fitted to
+    prototypes and samples; the peak, above what the process held before, keeps its ratio to them.
     """
-    n, cost, prototypes, nbytes = (
-        np.array([getattr(mark, name) for mark in marks], np.float64)
-        for name in ("samples", "microseconds", "prototypes", "nbytes")
+    n, prototypes, nbytes = (
+        np.array([getattr(mark, name) for mark in marks], np.float64) for name in ("samples", "prototypes", "nbytes")
     )
-    slope, fixed = np.polyfit(prototypes, cost, 1)
-    if slope < 0:
-        slope, fixed = 0.0, cost.mean()
+    slope = max(0.0, (turns.late - turns.early) / (prototypes[-1] - prototypes[0]))
+    refreshes = turns.refresh * math.log(samples) / math.log(1.1)
     terms = np.column_stack([np.ones_like(n), prototypes, n])
     scale = terms.max(axis=0)
     weights = np.linalg.lstsq(terms / scale, nbytes, rcond=None)[0] / scale
@@ -137,12 +161,13 @@ def forecasts(marks: list[Mark], start_bytes: int, samples: int) -> list[Forecas
     found = []
     for law, growth in growth_laws(n, prototypes).items():
         end = float(growth(along)[-1])
+        mean_cost = turns.late + slope * float(np.mean(growth(along) - prototypes[-1]))
         found.append(
             Forecast(
                 law,
                 misfit=float(np.sqrt(np.mean((growth(n) - prototypes) ** 2))),
                 prototypes=end,
-                seconds=1e-6 * samples * float(np.mean(fixed + slope * growth(along))),
+                seconds=1e-6 * (samples * mean_cost + refreshes),
                 peak=start_bytes + ratio * float(weights @ [1.0, end, samples]),
             )
         )
@@ -178,25 +203,29 @@ def measure(preset: str, samples: int, every: int) -> None:
             if stop == EARLY:
                 learning.model.save(aside)
             print(_row(marks[-1]), flush=True)
-        expected = forecasts(marks, learning.start_bytes, PLACES)
         early = load(aside)
         assert isinstance(early, ExLLClassifier)
-        growth = growth_in_turns(early, learning.model, learning.stream, TURNS)
+        turns = in_turns(early, learning.model, learning.stream, TURNS)
+    print(
+        f"\nin turns, without refreshes, us a sample: {turns.early:.0f} from {EARLY:,} on, {turns.late:.0f} from "
+        f"{samples:,} on (bare BLAS calls of its shapes: {turns.floor:.0f}); a refresh: {turns.refresh / 1e3:.0f} ms"
+    )
+    expected = forecasts(marks, turns, learning.start_bytes, PLACES)
     print(f"\nall {PLACES:,} samples of Places-365, the law that fits better first:")
     for foretold in expected:
         print(
             f"  {foretold.law} (misfit {foretold.misfit:.0f}): {foretold.prototypes:,.0f} prototypes, "
             f"{foretold.seconds / 60:.1f} min of the processor, {foretold.peak / 1e9:.2f} GB"
         )
-    print(verdict(f"cost of a sample at {samples:,} / at {EARLY:,}, in turns", growth, MOST_GROWTH, ""))
+    print(verdict(f"cost of a sample at {samples:,} / at {EARLY:,}, in turns", turns.growth, MOST_GROWTH, ""))
     print(verdict("all of Places-365", expected[0].seconds / 60, MOST_SECONDS / 60, " min"))
     print(verdict("its peak memory", expected[0].peak / 1e9, MOST_BYTES / 1e9, " GB"))
 
 
 def _row(mark: Mark) -> str:
     return (
-        f"| {mark.samples:,} | {mark.microseconds:.0f} | {mark.wall:.0f} | {mark.prototypes:,} | {mark.nbytes / 1e6:.0f} "
-        f"| {mark.peak / 1e6:.0f} | {threading.active_count()} |"
+        f"| {mark.samples:,} | {mark.microseconds:.0f} | {mark.wall:.0f} | {mark.prototypes:,} "
+        f"| {mark.nbytes / 1e6:.0f} | {mark.peak / 1e6:.0f} | {threading.active_count()} |"
     )
 
 
