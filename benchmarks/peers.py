@@ -200,10 +200,12 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2_000, help="length of the stream (default 2000)")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=10, help="how often one is learned and one answered (default 10)")
+    parser.add_argument("--only", nargs="*", choices=list(learners(1, 1)), help="learners to measure (default all)")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # what peers warn about while they are imported is theirs to mend
     for width in options.width:
-        report(width, options.samples, compare(width, options.samples, options.questions, options.pairs))
+        times = compare(width, options.samples, options.questions, options.pairs, options.only)
+        report(width, options.samples, times)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def test_a_stream_is_learned_up_to_its_marks() -> None:
     first, second = learning.go_to(60), learning.go_to(150)
     assert (first.samples, second.samples, learning.model.learner_.sample_count) == (60, 150, 150)
     assert second.prototypes == learning.model.n_prototypes_ >= first.prototypes
-    assert 0 < second.microseconds
+    assert second.microseconds > 0
     assert second.peak >= learning.start_bytes > 1_000_000
 
 
