@@ -65,9 +65,11 @@ class Learning:
             X, y = self.stream.take(min(BATCH, samples - self.samples))
             seconds += learn_seconds(self.model, X, y, self.samples)
             self.samples += len(X)
+        processor, wall = (1e6 * seconds / (samples - before)).tolist()
         return Mark(
             samples,
-            *(1e6 * seconds / (samples - before)).tolist(),
+            processor,
+            wall,
             self.model.n_prototypes_,
             self.model.nbytes_,
             peak_bytes(),
@@ -110,7 +112,7 @@ class Turns:
 
 def in_turns(early: ExLLClassifier, late: ExLLClassifier, stream: ClusteredStream, turns: int) -> Turns:
     steps: dict[str, list[float]] = {"early": [], "late": [], "floor": []}
-    refreshing = []
+    refreshing: list[float] = []
     floor, means = Floor(WIDTH), all_means(late)
     for _ in range(turns):
         X, y = stream.take(SHORT)

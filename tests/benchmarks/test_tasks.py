@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,10 @@ def source(tmp_path: Path) -> Path:
     rows = np.arange(6)
     np.savez(folder / "features" / "things.npz", X=np.eye(6), y=rows % 3, y_coarse=rows % 2)
     facts = {"fine": ("y", [0, 1, 2], [3, 4]), "coarse": ("y_coarse", [5, 0], [1])}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, (label, train, test) in facts.items():
         arrays |= {f"{name}/dataset": "things", f"{name}/label": label, f"{name}/train": train, f"{name}/test": test}
-    np.savez(folder / "tasks.npz", **{key: np.array(value) for key, value in arrays.items()})
+    np.savez(folder / "tasks.npz", **arrays)
     return folder
 
 
