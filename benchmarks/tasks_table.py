@@ -1,7 +1,7 @@
 """Markdown tables of the ten tasks from results of ``exll bench run`` (benchmarks/configs/tasks.toml).
 
 ``tasks_table.py RESULTS [RESULTS ...]``: learners down, tasks across, one table an order; the mean over seeds, in
-thousandths of accuracy, ± the spread where there is one. The mean is of the nine tasks whose test videos are new.
+thousandths of accuracy, ± the spread where there is one. The mean is of the tasks whose test videos are new.
 """
 
 import argparse
@@ -22,7 +22,7 @@ def tables(summary: Summary) -> Iterator[str]:
         settings = [setting for setting in summary.settings if setting.order == order]
         names = [setting.dataset.removesuffix(".npz") for setting in settings]
         yield f"**{order}**\n"
-        yield f"| | {' | '.join(names)} | mean of nine |"
+        yield f"| | {' | '.join(names)} | mean of {len(set(names) - {SHARED_VIDEOS})} |"
         yield f"|{'---|' * (len(names) + 2)}"
         for voice in summary.voices:
             yield _row(voice, names, [summary.accuracy(setting, voice) for setting in settings])

@@ -4,10 +4,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from exll.bench.config import read_plan
 from exll.bench.datasets import open_dataset
+from exll.bench.learners import BUILT_IN
 from exll.bench.summary import Summary
 from tasks import Task, export
 from tasks_table import tables
+
+CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
 
 
 @pytest.fixture
@@ -58,6 +62,15 @@ def test_the_table_has_means_over_seeds_and_over_the_tasks_with_new_videos() -> 
         result("two.npz", 0, 0.2, 0.3),
     ]
     lines = list(tables(Summary.of(entries)))
-    assert "| | one | fruits-all-videos | two | mean of nine |" in lines
+    assert "| | one | fruits-all-videos | two | mean of 2 |" in lines
     assert "| ExLL-F | 600 ± 141 | 1000 | 200 | 400 |" in lines
     assert "| ExLL, either right | 750 ± 71 | 1000 | 300 | 525 |" in lines
+
+
+def test_the_two_plans_have_every_learner_once_on_the_same_ten_tasks() -> None:
+    plans = [read_plan(CONFIGS / name) for name in ("tasks.toml", "tasks-gradient.toml")]
+    learners = [learner.name for plan in plans for learner in plan.learners]
+    assert sorted(learners) == sorted(learner.name for learner in BUILT_IN.values())
+    first, second = ([(task.dataset, task.order) for task in plan.tasks] for plan in plans)
+    assert first == second
+    assert len(first) == 20
