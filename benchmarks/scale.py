@@ -11,7 +11,6 @@ for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[_variable] = "1"  # before numpy is loaded
 
 import argparse
-import math
 import resource
 import sys
 import tempfile
@@ -146,15 +145,16 @@ Counts = NDArray[np.float64]
 def forecasts(marks: list[Mark], turns: Turns, start_bytes: int, samples: int) -> list[Forecast]:
     """What a longer stream would take, by two laws of how prototypes grow; the one that fits better comes first.
 
-    Time: a sample costs a + b prototypes, by the two models that learned in turns (b at least 0), summed along the
-    growth; refreshes come on top, one whenever the stream has grown by a tenth. Memory: the model's bytes are fitted to
-    prototypes and samples; the peak, above what the process held before, keeps its ratio to them.
+    Time: the mean cost over the later half of the marks, refreshes in it, and for every prototype more what one costs
+    by the two models that learned in turns (at least 0), summed along the growth. Memory: the model's bytes are fitted
+    to prototypes and samples; the peak, above what the process held before, keeps its ratio to them.
     """
-    n, prototypes, nbytes = (
-        np.array([getattr(mark, name) for mark in marks], np.float64) for name in ("samples", "prototypes", "nbytes")
+    n, cost, prototypes, nbytes = (
+        np.array([getattr(mark, name) for mark in marks], np.float64)
+        for name in ("samples", "microseconds", "prototypes", "nbytes")
     )
+    later = slice(len(marks) // 2, None)
     slope = max(0.0, (turns.late - turns.early) / (prototypes[-1] - prototypes[0]))
-    refreshes = turns.refresh * math.log(samples) / math.log(1.1)
     terms = np.column_stack([np.ones_like(n), prototypes, n])
     scale = terms.max(axis=0)
     weights = np.linalg.lstsq(terms / scale, nbytes, rcond=None)[0] / scale
@@ -163,13 +163,13 @@ def forecasts(marks: list[Mark], turns: Turns, start_bytes: int, samples: int) -
     found = []
     for law, growth in growth_laws(n, prototypes).items():
         end = float(growth(along)[-1])
-        mean_cost = turns.late + slope * float(np.mean(growth(along) - prototypes[-1]))
+        mean_cost = cost[later].mean() + slope * (growth(along).mean() - prototypes[later].mean())
         found.append(
             Forecast(
                 law,
                 misfit=float(np.sqrt(np.mean((growth(n) - prototypes) ** 2))),
                 prototypes=end,
-                seconds=1e-6 * (samples * mean_cost + refreshes),
+                seconds=1e-6 * samples * float(mean_cost),
                 peak=start_bytes + ratio * float(weights @ [1.0, end, samples]),
             )
         )
