@@ -24,13 +24,14 @@ from rich.table import Table
 from scipy.linalg import blas, lapack
 from threadpoolctl import threadpool_info
 
-import exll.learner.exll as engine
 from exll import ExLLClassifier
+from exll.learner.paper import PaperLearner
 from exll.types import InferenceName
 from exll.vectors import normalise
 from streams import ClusteredStream
 
 BATCH = 64
+FLOOR_REPEATS = 5
 CLASSES = 100
 LIMITED_WIDTH = 1280  # where the limits are promised; at smaller widths Python's share is larger
 console = Console()
@@ -44,7 +45,7 @@ class Stopwatch:
 
     @contextmanager
     def watching(self) -> Any:
-        places = {"scores": (engine, "Block"), "refreshes": (engine.ExLL, "_refresh_precision")}
+        places = {"scores": (PaperLearner, "_block"), "refreshes": (PaperLearner, "_refresh")}
         originals = {part: getattr(*place) for part, place in places.items()}
         for part, place in places.items():
             setattr(*place, self._timed(part, originals[part]))
@@ -85,7 +86,7 @@ class Floor:
             self._update()
             (self.rows @ self.matrix) @ means.T
 
-        return usual_seconds(work, 5) / BATCH
+        return usual_seconds(work, FLOOR_REPEATS) / BATCH
 
     def single(self, means: NDArray[Any]) -> float:
         """Seconds per sample, one at a time: two products, and a share of the scatter's update."""

@@ -1,5 +1,9 @@
-"""The development tasks: real features with a split, and the orders in which their streams are shown."""
+"""The development tasks: real features with a split, and the orders in which their streams are shown.
 
+``tasks.py export FOLDER`` writes each as a features file with its split, for ``exll bench`` (docs/bench.md).
+"""
+
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ from exll import ExLLClassifier
 from exll.types import InferenceName
 
 NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
+SHARED_VIDEOS = "fruits-all-videos"  # train and test share videos, and everything is right on it
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -51,3 +56,30 @@ class Task:
         """Of global, local and fused inference, and of either of the first two."""
         right = [classifier.predict(self.X_test, name) == self.y_test for name in NAMES]
         return np.array([*(r.mean() for r in right), (right[0] | right[1]).mean()])
+
+
+def export(folder: Path, source: Path = DATA) -> list[Path]:
+    """One features file a task; none of them belongs into the repository."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [key.removesuffix("/train") for key in np.load(source / "tasks.npz") if key.endswith("/train")]
+    for name in names:
+        task = Task(name, source)
+        np.savez(
+            folder / f"{name}.npz",
+            X=np.concatenate([task.X, task.X_test]),
+            y=np.concatenate([task.y, task.y_test]),
+            split=np.repeat(["train", "test"], [len(task.y), len(task.y_test)]),
+        )
+    return [folder / f"{name}.npz" for name in names]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=["export"])
+    parser.add_argument("folder", type=Path, help="where the files go")
+    for path in export(parser.parse_args().folder):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

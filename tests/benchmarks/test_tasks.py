@@ -1,0 +1,76 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exll.bench.config import read_plan
+from exll.bench.datasets import open_dataset
+from exll.bench.learners import BUILT_IN
+from exll.bench.summary import Summary
+from tasks import Task, export
+from tasks_table import tables
+
+CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Two tasks over one file of features, of which they take different rows and labels."""
+    folder = tmp_path / "data"
+    (folder / "features").mkdir(parents=True)
+    rows = np.arange(6)
+    np.savez(folder / "features" / "things.npz", X=np.eye(6), y=rows % 3, y_coarse=rows % 2)
+    facts = {"fine": ("y", [0, 1, 2], [3, 4]), "coarse": ("y_coarse", [5, 0], [1])}
+    arrays: dict[str, Any] = {}
+    for name, (label, train, test) in facts.items():
+        arrays |= {f"{name}/dataset": "things", f"{name}/label": label, f"{name}/train": train, f"{name}/test": test}
+    np.savez(folder / "tasks.npz", **arrays)
+    return folder
+
+
+def test_an_exported_task_is_a_data_set_with_the_split_of_its_own(source: Path, tmp_path: Path) -> None:
+    paths = export(tmp_path / "out", source)
+    assert [path.name for path in paths] == ["fine.npz", "coarse.npz"]
+    coarse = open_dataset(str(paths[1]))
+    assert coarse.test is not None
+    assert [example.label for example in coarse.train.examples] == ["1", "0"]
+    assert [example.label for example in coarse.test.examples] == ["1"]
+    again, task = Task("", paths[0]), Task("fine", source)
+    np.testing.assert_array_equal(again.X, task.X)
+    np.testing.assert_array_equal(again.y_test, task.y_test)
+
+
+def result(dataset: str, seed: int, accuracy: float, either: float | None = None) -> dict[str, object]:
+    return {
+        "dataset": dataset,
+        "options": {},
+        "order": "iid",
+        "backbone": dataset,
+        "learner": "ExLL",
+        "seed": seed,
+        "voices": {"ExLL-F": {"accuracy": accuracy}},
+        "either_right": either,
+    }
+
+
+def test_the_table_has_means_over_seeds_and_over_the_tasks_with_new_videos() -> None:
+    entries = [
+        result("one.npz", 0, 0.5, 0.7),
+        result("one.npz", 1, 0.7, 0.8),
+        result("fruits-all-videos.npz", 0, 1.0, 1.0),
+        result("two.npz", 0, 0.2, 0.3),
+    ]
+    lines = list(tables(Summary.of(entries)))
+    assert "| | one | fruits-all-videos | two | mean of 2 |" in lines
+    assert "| ExLL-F | 600 ± 141 | 1000 | 200 | 400 |" in lines
+    assert "| ExLL, either right | 750 ± 71 | 1000 | 300 | 525 |" in lines
+
+
+def test_the_two_plans_have_every_learner_once_on_the_same_ten_tasks() -> None:
+    plans = [read_plan(CONFIGS / name) for name in ("tasks.toml", "tasks-gradient.toml")]
+    learners = [learner.name for plan in plans for learner in plan.learners]
+    assert sorted(learners) == sorted(learner.name for learner in BUILT_IN.values())
+    first, second = ([(task.dataset, task.order) for task in plan.tasks] for plan in plans)
+    assert first == second
+    assert len(first) == 20
