@@ -23,7 +23,9 @@ WIDE, NARROW, COLOURS = {"width": 1100, "height": 820}, {"width": 390, "height":
 COMMAND = [sys.executable, "-u", "-c", "from exll.cli.main import run; run()", "studio"]
 
 
-def drawn(thing: str, take: str = "train", frame: int = 0, filmed: tuple[str, int] = FILMED[0], which: int = 1) -> bytes:
+def drawn(
+    thing: str, take: str = "train", frame: int = 0, filmed: tuple[str, int] = FILMED[0], which: int = 1
+) -> bytes:
     file = io.BytesIO()
     render(Recording(0, thing, which, *filmed, take), frame, 192).save(file, "JPEG", quality=92)
     return file.getvalue()
