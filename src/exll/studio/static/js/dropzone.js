@@ -45,7 +45,11 @@ export function onPaste(received) {
   });
 }
 
-/** Let the person choose. @param {{many?: boolean, folder?: boolean, accept?: string}} options @returns {Promise<Found[]>} */
+/**
+ * Let the person choose.
+ * @param {{many?: boolean, folder?: boolean, accept?: string}} options
+ * @returns {Promise<Found[]>}
+ */
 export function pick({ many = true, folder = false, accept = "image/*" } = {}) {
   const input = document.createElement("input");
   Object.assign(input, {

@@ -7,7 +7,8 @@ const BATCH_BYTES = 24_000_000;
 
 /**
  * @typedef {{file: File | Blob, result: any}} Judged
- * @typedef {{taught: number, already: Judged[], conflicts: Judged[], unreadable: Judged[], unsent: (File | Blob)[], error: any}} Sent
+ * @typedef {{taught: number, already: Judged[], conflicts: Judged[], unreadable: Judged[], unsent: (File | Blob)[],
+ *   error: any}} Sent
  */
 
 /**
