@@ -11,9 +11,10 @@ import tempfile
 from pathlib import Path
 
 import httpx
-from exll.streams.household.scene import Recording, render
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from exll.streams.household.scene import Recording, render
 
 PICTURES = Path(__file__).with_name("pictures")
 THINGS = ("mug", "bottle", "banana", "scissors", "clock", "plate")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 """What glocal answers, against the same sums over the whole history."""
 
 import numpy as np
@@ -12,7 +14,7 @@ from oracle.glocal import OracleGlocal, Parts
 from support import Stream, learned, learned_with_oracle, random_stream
 
 NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
-CASES = [(0, 3, 2, 40), (1, 8, 5, 70), (2, 12, 3, 100), (3, 20, 6, 30)]
+CASES = [(0, 3, 2, 40), (1, 8, 5, 70), (2, 12, 3, 100), (3, 20, 6, 30), (4, 6, 1, 30)]
 
 
 def taught(seed: int, width: int, classes: int, samples: int) -> tuple[GlocalLearner, OracleGlocal, Stream]:
@@ -104,3 +106,12 @@ def test_a_mean_at_the_origin_points_nowhere() -> None:
     head = whitened_cosine(np.array([0.0, SHORTEST / 2, 4.0]), 3.0)
     assert head.slopes.tolist() == [0.0, 0.0, 1.5]
     assert head.pulls.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_local_inference_has_an_answer_where_nearness_has_all_the_weight() -> None:
+    stream = random_stream(31, width=8, classes=4, samples=120)
+    learner = learned(stream, "glocal")
+    assert isinstance(learner, GlocalLearner)
+    learner._judgement = replace(learner._judgement, class_weight=0.0, nearness_weight=1.0, prototype_weight=0.0)
+    learner._answers = None
+    assert len(set(learner.inference().winners(stream.unit, "local").tolist())) == 4

@@ -30,6 +30,7 @@ from exll.learner.witnesses import Witnesses
 from exll.types import Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
+LEAST_COSINE = 0.1
 FIRST_REVIEW, REVIEW_GROWTH = 16, 0.5
 RIDGE_WITNESSES = 512  # are enough to choose a ridge by
 
@@ -176,7 +177,8 @@ class GlocalLearner(ExLL):
         judgement = self._judgement
         if not judgement.reviewed:
             judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))
-        cosine = judgement.class_weight + judgement.prototype_weight
+        # Where nearness has all the weight, local inference must still have an answer of its own.
+        cosine = max(judgement.class_weight + judgement.prototype_weight, LEAST_COSINE)
         return GlocalInference.of(
             self._labels,
             self._prototypes,
@@ -188,7 +190,7 @@ class GlocalLearner(ExLL):
                 partial(whitened_cosine, cosine=judgement.class_weight, distance=judgement.nearness_weight),
             ),
             judgement=judgement,
-            local_share=judgement.prototype_weight / max(cosine, 1e-12),
+            local_share=judgement.prototype_weight / cosine,
         )
 
     def _merge_classes(self, kept: int, absorbed: int) -> None:
