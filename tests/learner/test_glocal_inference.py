@@ -1,6 +1,6 @@
-from dataclasses import replace
-
 """What glocal answers, against the same sums over the whole history."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from scipy.special import softmax
 from exll.learner.glocal import GlocalLearner
 from exll.learner.glocal_inference import GlocalInference
 from exll.learner.head import SHORTEST, linear_discriminant, whitened_cosine
+from exll.learner.judgement import FIRST_COSINE, Judgement
 from exll.types import InferenceName, Matrix, Vector
 from oracle.glocal import OracleGlocal, Parts
 from support import Stream, learned, learned_with_oracle, random_stream
@@ -23,13 +24,12 @@ def taught(seed: int, width: int, classes: int, samples: int) -> tuple[GlocalLea
     return *learned_with_oracle(stream, ridge), stream
 
 
-def slow_scores(learner: GlocalLearner, parts: Parts, name: InferenceName) -> Vector:
-    judged = learner._judgement
+def slow_scores(judged: Judgement, parts: Parts, name: InferenceName) -> Vector:
     global_scores = judged.class_weight * parts.towards_class + judged.nearness_weight * parts.nearness
     if name == "global":
         return global_scores
     if name == "local":
-        return (judged.class_weight + judged.prototype_weight) * parts.towards_prototype
+        return max(judged.class_weight + judged.prototype_weight, 0.1) * parts.towards_prototype
     return global_scores + judged.prototype_weight * parts.towards_prototype
 
 
@@ -38,12 +38,12 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
     seed: int, width: int, classes: int, samples: int
 ) -> None:
     learner, oracle, stream = taught(seed, width, classes, samples)
-    asked, judged = learner.inference(), learner._judgement
+    asked, queries = learner.inference(), stream.unit_queries
     assert isinstance(asked, GlocalInference)
-    queries = stream.unit_queries
+    judged = asked.judgement
     all_parts = [oracle.parts(x) for x in queries]
     for name in NAMES:
-        scores = np.array([slow_scores(learner, parts, name) for parts in all_parts])
+        scores = np.array([slow_scores(judged, parts, name) for parts in all_parts])
         if name != "fused":
             np.testing.assert_allclose(asked.scores(queries, name), scores, rtol=1e-7, atol=1e-7)
         labels, posteriors = asked.posteriors(queries, name)
@@ -61,6 +61,17 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
                 usual = judged.usual_of_class[k] if k < len(judged.usual_of_class) else judged.usual
                 novelty = usual - familiarity + 0.2 * (1 - expected[k])
                 assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, abs=1e-6)
+
+
+def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the_precision() -> None:
+    for seed in range(5):
+        stream = random_stream(seed, classes=4, samples=15, repeats=0)
+        learner = learned(stream, "glocal")
+        asked = learner.inference()
+        means = np.array([learner.megacloud(k).mean for k in range(learner.class_count)])
+        own = np.diagonal(asked.scores(means, "global"))
+        assert np.sqrt(np.mean(own**2)) == pytest.approx(FIRST_COSINE)
+        assert asked.novelty_threshold(0.05) == np.inf
 
 
 @pytest.mark.parametrize("seed", range(6))

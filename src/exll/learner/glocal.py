@@ -30,7 +30,7 @@ from exll.learner.witnesses import Witnesses
 from exll.types import Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
-LEAST_COSINE = 0.1
+LOCAL_ALONE = 0.1
 FIRST_REVIEW, REVIEW_GROWTH = 16, 0.5
 RIDGE_WITNESSES = 512  # are enough to choose a ridge by
 
@@ -178,7 +178,7 @@ class GlocalLearner(ExLL):
         if not judgement.reviewed:
             judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))
         # Where nearness has all the weight, local inference must still have an answer of its own.
-        cosine = max(judgement.class_weight + judgement.prototype_weight, LEAST_COSINE)
+        cosine = judgement.class_weight + judgement.prototype_weight or LOCAL_ALONE
         return GlocalInference.of(
             self._labels,
             self._prototypes,
