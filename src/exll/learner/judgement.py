@@ -33,6 +33,7 @@ SLOPE, SLOPE_WIDTH = 0.5, 0.5  # strange things are less sure
 FAR, CLOSE = -10.0, 3.0  # spreads from the usual familiarity beyond which it makes no further difference
 LEVELS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of sureness
 CLASS_PRIOR = 30  # witnesses that the usual familiarity of all classes counts for in that of one
+CLASS_SHARE = 0.5  # how much of what is special about a class counts
 FALSE_ALARMS = 0.05  # the share of the stream's own examples that "unknown" may be said of
 DOUBT = 0.2  # how much doubt adds to novelty, against missing familiarity
 
@@ -159,7 +160,8 @@ def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence,
         np.repeat([1.0, UNSEEN_SIDES], [len(alone.truth), len(with_prototype.truth)]),
     )
     own = np.bincount(alone.truth, familiarity[0], classes)
-    usual_of_class = (own + CLASS_PRIOR * usual) / (np.bincount(alone.truth, minlength=classes) + CLASS_PRIOR)
+    usual_of_own = (own + CLASS_PRIOR * usual) / (np.bincount(alone.truth, minlength=classes) + CLASS_PRIOR)
+    usual_of_class = usual + CLASS_SHARE * (usual_of_own - usual)
     calibrated = replace(measured, level=level, slope=slope, usual_of_class=usual_of_class)
     sure = calibrated.sureness(familiarity[0])
     probabilities = softmax_rows(sure[:, None] * scores[0])[0][np.arange(len(sure)), answers[0]]
