@@ -16,7 +16,8 @@ from pictures import picture
 from served import PATIENCE, png, start
 
 VIEWS = ("teach", "ask", "classes", "map", "check", "project")
-SLOW = 20_000  # milliseconds: several tests may share this machine
+SLOW = 60_000  # milliseconds: several tests may share this machine
+expect.set_options(timeout=30_000)
 HANDED = """([files, kind, where]) => {
   const transfer = new DataTransfer();
   for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name, {type: 'image/png'}));
