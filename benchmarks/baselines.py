@@ -12,19 +12,8 @@ import numpy as np
 
 from exll.baselines import baseline
 from exll.baselines.base import Baseline
-from tasks import Task
+from tasks import NINE, Task
 
-TASKS = [
-    "grocery81",
-    "grocery43",
-    "grocery81-5shot",
-    "grocery81-10shot",
-    "scene15",
-    "miniplaces",
-    "miniplaces-longtail",
-    "eth80-new-instances",
-    "fruits-new-videos",
-]
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "NCM": ("ncm", {}),
     "SLDA": ("slda", {}),
@@ -50,7 +39,7 @@ def measured(model: Baseline, task: Task, how: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    tasks = [Task(name) for name in TASKS]
+    tasks = [Task(name) for name in NINE]
     print("| mean of nine tasks | raw, iid | raw, class-iid | unit, iid | unit, class-iid | µs a sample |")
     print("|---|---|---|---|---|---|")
     for title in sys.argv[1:] or LEARNERS:

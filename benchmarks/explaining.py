@@ -1,6 +1,6 @@
 """What explanations cost and how steady they are.
 
-``cost``: the time of ``explain`` over that of ``two_best`` for the same vector, in one run. ``stability PHOTOS``: how
+``cost``: the time of ``explain`` over that of ``answers`` for the same vector, in one run. ``stability PHOTOS``: how
 often the hit stays the same prototype when test photos are encoded again as JPEG of quality 75 and the answer stays.
 """
 
@@ -38,9 +38,9 @@ def cost(width: int, samples: int, preset: str) -> None:
     for X, y in stream.batches(samples, 1000):
         model.partial_fit(X, y)
     X, _ = stream.take(200)
-    model.two_best(X)
+    model.answers(X)
     # In turns, so that neither finds the caches warmed by its own kind alone.
-    pairs = [(seconds(partial(model.two_best, x[None])), seconds(partial(model.explain, x))) for x in X]
+    pairs = [(seconds(partial(model.answers, x[None])), seconds(partial(model.explain, x))) for x in X]
     predicting, explaining = (statistics.median(taken) for taken in zip(*pairs, strict=True))
     print(
         f"d = {width}, {samples:,} samples, {model.n_prototypes_:,} prototypes: predict {1e3 * predicting:.2f} ms, "

@@ -15,6 +15,17 @@ from exll.types import InferenceName
 
 NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
 SHARED_VIDEOS = "fruits-all-videos"  # train and test share videos, and everything is right on it
+NINE = (
+    "grocery81",
+    "grocery43",
+    "grocery81-5shot",
+    "grocery81-10shot",
+    "scene15",
+    "miniplaces",
+    "miniplaces-longtail",
+    "eth80-new-instances",
+    "fruits-new-videos",
+)
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

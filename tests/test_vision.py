@@ -7,8 +7,8 @@ import pytest
 
 from exll import ImageLearner, ModelFileError, load
 from exll.errors import BackboneError, ImageError, InputError
+from exll.estimator import Prediction
 from exll.features.backbone import Backbone
-from exll.vision import Prediction
 from networks import write_network
 from pictures import picture
 from support import assert_equal_models

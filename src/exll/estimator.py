@@ -1,6 +1,7 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,12 +29,23 @@ from exll.stream_classifier import (
     labels_as_array,
     labels_of_file,
 )
-from exll.types import InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
+from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
 MOST_GROWTH = 1000
 NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
+    was learned is near (never with the paper preset, nor of a single voice)."""
+
+    label: Label
+    probability: float
+    runner_up: Label | None
+    known: bool = True
 
 
 class ExLLClassifier(StreamClassifier):
@@ -101,15 +113,17 @@ class ExLLClassifier(StreamClassifier):
         of the stream it stands at about ``false_alarms`` of them.
         """
         asked, vectors = self._ask(X, inference)
-        winners = np.concatenate([asked.winners(unit, inference) for _, unit in self._chunks(vectors)])
-        predicted: NDArray[Any] = labels_as_array(asked.labels)[winners]
         if unknown is NOTHING:
-            return predicted
+            winners = np.concatenate([asked.winners(unit, inference) for _, unit in self._chunks(vectors)])
+            return _labelled(asked, winners)
         if inference != "fused":
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
         if unknown in asked.labels:
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        novel = self._novelty(asked, vectors) > asked.novelty_threshold(_check_share(false_alarms))
+        threshold = asked.novelty_threshold(_check_share(false_alarms))
+        judged = [asked.judged(unit, asked.row_scores(unit), "fused") for _, unit in self._chunks(vectors)]
+        predicted = _labelled(asked, np.concatenate([some.labels for some in judged]))
+        novel = np.concatenate([some.novelty for some in judged if some.novelty is not None]) > threshold
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
         answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
         for row in np.flatnonzero(novel):  # one by one: a tuple is a value too
@@ -119,15 +133,12 @@ class ExLLClassifier(StreamClassifier):
     def novelty(self, X: ArrayLike) -> Vector:
         """How little each row is like what was learned: the score behind ``unknown``, higher for stranger ones."""
         asked, vectors = self._ask(X, "fused")
-        return self._novelty(asked, vectors)
+        return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
         """The novelty that this share of the stream's own examples exceeds."""
         check_is_fitted(self)
         return self.learner_.inference().novelty_threshold(_check_share(false_alarms))
-
-    def _novelty(self, asked: Inference, vectors: NDArray[np.floating]) -> Vector:
-        return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
@@ -135,16 +146,20 @@ class ExLLClassifier(StreamClassifier):
         posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
         return posteriors[:, asked.sorted_classes]
 
-    def two_best(self, X: ArrayLike, inference: InferenceName = "fused") -> list[tuple[Label, float, Label | None]]:
-        """For every row the label, its probability, and the runner-up (None while one class is known)."""
+    def answers(self, X: ArrayLike, inference: InferenceName = "fused") -> list[Prediction]:
+        """All that is said of every row, of one moment even while another thread teaches."""
         asked, vectors = self._ask(X, inference)
-        answers: list[tuple[Label, float, Label | None]] = []
         alone = len(asked.labels) == 1
+        answers: list[Prediction] = []
         for _, unit in self._chunks(vectors):
-            winners, runners_up, posteriors = asked.two_best(unit, inference)
-            for row, (k, second) in enumerate(zip(winners, runners_up, strict=True)):
-                probability = min(float(posteriors[row, k]), 1.0)
-                answers.append((asked.labels[k], probability, None if alone else asked.labels[second]))
+            judged, runners_up = asked.two_best(unit, inference)
+            known = [True] * len(unit)
+            if judged.novelty is not None:
+                known = (judged.novelty <= asked.novelty_threshold(FALSE_ALARMS)).tolist()
+            for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
+                probability = min(float(judged.posteriors[row, k]), 1.0)
+                runner_up = None if alone else asked.labels[second]
+                answers.append(Prediction(asked.labels[k], probability, runner_up, known[row]))
         return answers
 
     def explain(self, x: ArrayLike) -> Explanation:
@@ -264,6 +279,11 @@ class ExLLClassifier(StreamClassifier):
             raise self._refuse_parameter("max_prototypes", "None or an integer of at least 1")
         if most is not None and self.preset == "paper":
             raise self._refuse_parameter("max_prototypes", "None with the preset 'paper', which never merges any")
+
+
+def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:
+    labels: NDArray[Any] = labels_as_array(asked.labels)[classes]
+    return labels
 
 
 def _check_share(false_alarms: Any) -> float:

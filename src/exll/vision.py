@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import BackboneError, InputError
-from exll.estimator import ExLLClassifier
+from exll.estimator import ExLLClassifier, Prediction
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
 from exll.explain.explanation_page import Case, worth_leaving_out
@@ -23,17 +22,6 @@ from exll.types import InferenceName, Label, RecordsKind, RuleLevel
 from exll.version import __version__
 
 KIND = "image-learner"
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What an image is taken for. ``known`` is False where nothing that was learned is near (not with the paper
-    preset)."""
-
-    label: Label
-    probability: float
-    runner_up: Label | None
-    known: bool = True
 
 
 class ImageLearner:
@@ -100,11 +88,7 @@ class ImageLearner:
 
     def predict_vectors(self, vectors: NDArray[Any], inference: InferenceName = "fused") -> list[Prediction]:
         self._check_width(vectors)
-        answers = self.classifier.two_best(vectors, inference)
-        if inference != "fused" or self.classifier.preset == "paper":
-            return [Prediction(*answer) for answer in answers]
-        known = self.classifier.novelty(vectors) <= self.classifier.novelty_threshold()
-        return [Prediction(*answer, known=bool(near)) for answer, near in zip(answers, known, strict=True)]
+        return self.classifier.answers(vectors, inference)
 
     def explain(self, image: ImageSource) -> Explanation:
         """Why an image is taken for what it is: hit, near hit, near miss, contributions."""

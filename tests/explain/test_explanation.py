@@ -34,10 +34,11 @@ def glocal() -> ExLLClassifier:
 
 
 def test_label_probability_and_runner_up_are_those_of_predict(model: ExLLClassifier) -> None:
-    for x, answer in zip(STREAM.queries, model.two_best(STREAM.queries), strict=True):
+    for x, answer in zip(STREAM.queries, model.answers(STREAM.queries), strict=True):
         explanation = model.explain(x)
-        assert (explanation.label, explanation.runner_up) == (answer[0], answer[2])
-        assert explanation.probability == pytest.approx(answer[1])
+        assert (explanation.label, explanation.runner_up) == (answer.label, answer.runner_up)
+        assert explanation.probability == pytest.approx(answer.probability)
+        assert explanation.known in (None, answer.known)
         assert explanation.local_label == model.predict(x[None], "local")[0]
         assert explanation.global_label == model.predict(x[None], "global")[0]
 

@@ -9,7 +9,7 @@ from support import learned, random_stream, untaught
 def prototypes_at(*centres: Vector) -> Prototypes:
     prototypes = Prototypes(len(centres[0]))
     for centre in centres:
-        index = prototypes.add(centre, 0.0)
+        index = prototypes.start(centre, 0.0)
         prototypes.open(0)
         prototypes.squared_norms[index] = centre @ centre
     return prototypes

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_means import CountedMeans, check_counts
+from exll.baselines.class_means import check_counts
 from exll.baselines.rule import LinearScores, Rule
+from exll.learner.counted_means import CountedMeans
 from exll.learner.ties import first_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
 

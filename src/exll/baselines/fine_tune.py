@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from exll.baselines.base import Baseline
+from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
 from exll.baselines.rule import LinearScores, Rule
 from exll.types import Tensors, Vector
 
 
-class FineTune(Baseline):
+class FineTune(GradientBaseline):
     """One SGD step on the cross entropy of each sample as it comes (:class:`~exll.baselines.linear_layer.LinearLayer`).
 
     What it knows depends on the order of the stream: shown one class after the other, it ends knowing the last.
@@ -26,13 +26,8 @@ class FineTune(Baseline):
         self.random_state = random_state
         self.normalise = normalise
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_between("learning_rate", 0, 10)
-        self._check_random_state()
-
     def _new_rule(self, width: int) -> Rule:
-        return FineTuneRule(LinearLayer(width, float(self.learning_rate), self.random_state))
+        return FineTuneRule(self._new_layer(width))
 
 
 class FineTuneRule(Rule):

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from exll.baselines.rule import Rule, Scores
 from exll.learner.guarded import Guarded
 from exll.learner.records import encode
+from exll.learner.softmax import softmax_rows
 from exll.learner.threads import one_blas_thread
 from exll.learner.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, Label, Matrix, Tensors
@@ -31,7 +31,7 @@ class Answers:
         """The softmax of the scores, (rows, classes), classes in the order of their labels; a row is largest at its
         winner alone."""
         scores = self.scores(X)
-        posteriors: Matrix = softmax(scores, axis=1)
+        posteriors, _ = softmax_rows(scores)
         raise_winner(posteriors, first_of_largest_rows(scores))
         return posteriors[:, self._sorted_classes]
 

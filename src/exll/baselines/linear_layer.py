@@ -5,6 +5,7 @@ import numpy as np
 from exll.baselines.randomness import generator_from_array, generator_to_array, new_generator
 from exll.baselines.rule import LinearScores
 from exll.learner.growing import GrowingArray
+from exll.learner.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors
 
 SPREAD = 0.01
@@ -37,7 +38,7 @@ class LinearLayer:
         """One step against the mean loss of the rows."""
         weights, velocity, rows = self._weights.filled, self._velocity.filled, len(X)
         inputs = np.hstack([X, np.ones((rows, 1))])  # (rows, d + 1)
-        errors = _softmax(inputs @ weights.T)  # (rows, classes)
+        errors, _ = softmax_rows(inputs @ weights.T)  # (rows, classes)
         errors[np.arange(rows), classes] -= 1.0
         errors /= rows
         velocity *= MOMENTUM
@@ -66,11 +67,3 @@ class LinearLayer:
         self.generator = generator_from_array(state["generator"])
         if not len(self._weights) == len(self._velocity) == classes:
             raise ValueError("weights, velocities and classes differ in number")
-
-
-def _softmax(scores: Matrix) -> Matrix:
-    """scipy's costs more than the rest of a step."""
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=1, keepdims=True)
-    return scores

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exll.baselines.base import Baseline
+from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
 from exll.baselines.rule import LinearScores, Rule
 from exll.learner.growing import GrowingArray
@@ -12,7 +12,7 @@ from exll.types import Indices, Matrix, Tensors, Vector
 REHEARSED = 50
 
 
-class Replay(Baseline):
+class Replay(GradientBaseline):
     """Each step is on the new sample and 50 distinct ones drawn from a buffer (all of it while it holds fewer); then
     the sample is kept.
 
@@ -43,16 +43,13 @@ class Replay(Baseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._check_between("learning_rate", 0, 10)
-        self._check_random_state()
         if not is_whole_number(self.per_class) or self.per_class < 1:
             raise self._refuse_parameter("per_class", "an integer of at least 1")
         if self.capacity is not None and (not is_whole_number(self.capacity) or self.capacity < 1):
             raise self._refuse_parameter("capacity", "an integer of at least 1, or None to grow with the classes")
 
     def _new_rule(self, width: int) -> Rule:
-        layer = LinearLayer(width, float(self.learning_rate), self.random_state)
-        return ReplayRule(width, layer, self.per_class, self.capacity)
+        return ReplayRule(width, self._new_layer(width), self.per_class, self.capacity)
 
 
 class ReplayRule(Rule):

@@ -92,7 +92,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         asked = learner.inference()
         row_scores = asked.row_scores(x[None, :])
         voices = asked.voices(row_scores)
-        winners, posteriors = asked.judged(x[None, :], row_scores, "fused")
+        winners, posteriors, novelties = asked.judged(x[None, :], row_scores, "fused")
         k, (global_k, local_k) = int(winners[0]), (first_of_largest(scores[0]) for scores in voices)
         alone = len(asked.labels) == 1
         second = None if alone else int(next_best(winners, asked.likely(posteriors, row_scores))[0])
@@ -100,10 +100,8 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         class_scores = voices[0][0]
         local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
-        novelty, local_scores = None, None
-        if isinstance(asked, GlocalInference):
-            novelty = float(asked.novelty(x[None, :])[0])
-            local_scores = asked.local_share * voices[1][0]
+        novelty = None if novelties is None else float(novelties[0])
+        local_scores = asked.local_share * voices[1][0] if isinstance(asked, GlocalInference) else None
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
@@ -119,7 +117,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
                 asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
             reason=_reason(asked, k, global_k, local_k, counts),
-            megacloud_membership=min(1.0, float(asked.judged(x[None, :], row_scores, "global")[1][0, k])),
+            megacloud_membership=min(1.0, float(asked.judged(x[None, :], row_scores, "global").posteriors[0, k])),
             global_score=float(class_scores[k]),
             local_score=None if local_scores is None else float(local_scores[k]),
             local_score_against=None if local_scores is None or second is None else float(local_scores[second]),

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import softmax
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
+from exll.learner.softmax import softmax_rows
 from exll.learner.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, Vector
 
@@ -118,7 +118,7 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     for start in range(0, len(judged), CHUNK_ROWS):
         rows = judged[start : start + CHUNK_ROWS]
         scores = _scores_without_own(X[rows], y[rows], counts, means, weights, lengths, residuals[rows], factor, count)
-        posteriors[rows] = softmax(scores, axis=1)
+        posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
 

@@ -44,7 +44,7 @@ class MovingProducts:
 
     def add(self, row: int) -> int:
         """Start a new mean at this row."""
-        index = self._means.add(self._X[row], self._cross[row, row])
+        index = self._means.start(self._X[row], self._cross[row, row])
         self._products[row + 1 :, index] = self._cross[row, row + 1 :]
         return index
 

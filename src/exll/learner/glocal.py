@@ -109,7 +109,7 @@ class GlocalLearner(ExLL):
         by_nearness = np.argsort(members.squared_norms - 2.0 * (members.centres @ x), kind="stable")
         if step.joins is not None:
             row, own = int(members.rows[step.joins]), int(members.ids[step.joins])
-            self._prototypes.move(row, x, 0.0, 0.0)
+            self._prototypes.join(row, x)
             self._prototypes.settle(row)
             for other in members.ids[by_nearness[:2]].tolist():
                 if other != own:
@@ -131,7 +131,7 @@ class GlocalLearner(ExLL):
         return placed
 
     def _open_cloud(self, x: Vector, k: int) -> Placed:
-        row = self._prototypes.add(x, 0.0)
+        row = self._prototypes.start(x, 0.0)  # lengths are for the precision, which places no prototype here
         self._megaclouds.adopt(k, row)
         return Placed(row, self._prototypes.open(k), True)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exll.learner.head import SHORTEST
-from exll.learner.inference import Inference
+from exll.learner.inference import Inference, Judged
 from exll.learner.judgement import Judgement
 from exll.learner.softmax import softmax_rows
 from exll.learner.ties import first_of_largest_rows, raise_winner
@@ -22,21 +22,15 @@ class GlocalInference(Inference):
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         return first_of_largest_rows(global_scores + self.local_share * local_scores)
 
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
         scores = self._scores_of(row_scores, inference)
         labels = first_of_largest_rows(scores)
-        sure = self.judgement.sureness(self._familiarity(X, row_scores, labels))
-        posteriors = softmax_rows(sure[:, None] * scores)[0]
-        raise_winner(posteriors, labels)
-        return labels, posteriors
-
-    def novelty(self, X: Matrix) -> Vector:
-        row_scores = self.row_scores(X)
-        scores = self._scores_of(row_scores, "fused")
-        labels = first_of_largest_rows(scores)
         familiarity = self._familiarity(X, row_scores, labels)
-        posteriors = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)[0]
-        return self.judgement.novelty(familiarity, labels, posteriors[np.arange(len(labels)), labels])
+        posteriors, _ = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)
+        sure = posteriors[np.arange(len(labels)), labels]
+        novelty = self.judgement.novelty(familiarity, labels, sure) if inference == "fused" else None
+        raise_winner(posteriors, labels)
+        return Judged(labels, posteriors, novelty)
 
     def novelty_threshold(self, false_alarms: float) -> float:
         return self.judgement.threshold(false_alarms)

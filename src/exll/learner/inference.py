@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,16 @@ from exll.learner.ties import first_of_largest_rows
 from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 HeadOf: TypeAlias = Callable[[Vector], Head]
+
+NO_UNKNOWN = 'the preset "paper" always names a class it knows; teach a model with preset="glocal" to hear "unknown".'
+
+
+class Judged(NamedTuple):
+    """Answers for some rows."""
+
+    labels: Indices
+    posteriors: Matrix  # (rows, classes), largest at the label alone
+    novelty: Vector | None  # None where the preset or the inference does not measure it
 
 
 @dataclass(frozen=True)
@@ -91,12 +101,8 @@ class Inference(ABC):
         """What the two voices say together."""
 
     @abstractmethod
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
-        """Labels and the probabilities behind them, (rows, classes); a row is largest at its label alone."""
-
-    @abstractmethod
-    def novelty(self, X: Matrix) -> Vector:
-        """How little each row is like what was learned."""
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> "Judged":
+        """What is said of every row, from the scores of all prototypes and classes."""
 
     @abstractmethod
     def novelty_threshold(self, false_alarms: float) -> float:
@@ -123,14 +129,23 @@ class Inference(ABC):
         return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
-        return self.judged(X, self.row_scores(X), inference)
+        """Labels and the probabilities behind them, (rows, classes)."""
+        judged = self.judged(X, self.row_scores(X), inference)
+        return judged.labels, judged.posteriors
 
-    def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Indices, Matrix]:
-        """Labels, next-best labels and probabilities. While one class is known it is also its own next-best."""
+    def novelty(self, X: Matrix) -> Vector:
+        """How little each row is like what was learned."""
+        novelty = self.judged(X, self.row_scores(X), "fused").novelty
+        if novelty is None:
+            raise InputError(NO_UNKNOWN)
+        return novelty
+
+    def two_best(self, X: Matrix, inference: InferenceName) -> tuple["Judged", Indices]:
+        """What is said of every row, and the next-best labels; a class that is alone is its own next-best."""
         row_scores = self.row_scores(X)
-        labels, posteriors = self.judged(X, row_scores, inference)
-        likely = self.likely(posteriors, row_scores) if inference == "fused" else posteriors
-        return labels, next_best(labels, likely), posteriors
+        judged = self.judged(X, row_scores, inference)
+        likely = self.likely(judged.posteriors, row_scores) if inference == "fused" else judged.posteriors
+        return judged, next_best(judged.labels, likely)
 
     def row_scores(self, X: Matrix) -> Matrix:
         """Eq. 18 and 20 before the softmax: every prototype, then every class, (rows, prototypes + classes)."""

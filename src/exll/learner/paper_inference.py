@@ -6,10 +6,10 @@ import numpy as np
 
 from exll.errors import InputError
 from exll.learner.fusion import PairwiseFusion
-from exll.learner.inference import Inference
+from exll.learner.inference import NO_UNKNOWN, Inference, Judged
 from exll.learner.softmax import softmax_rows
 from exll.learner.ties import first_of_largest_rows, raise_winner
-from exll.types import Indices, InferenceName, Matrix, Vector
+from exll.types import Indices, InferenceName, Matrix
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PaperInference(Inference):
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         return self.fusion.labels(global_scores, local_scores)
 
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
         global_scores, local_scores = self.voices(row_scores)
         if inference == "fused":
             labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
@@ -29,7 +29,7 @@ class PaperInference(Inference):
             scores = global_scores if inference == "global" else local_scores
             labels, posteriors = first_of_largest_rows(scores), softmax_rows(scores)[0]
         raise_winner(posteriors, labels)
-        return labels, posteriors
+        return Judged(labels, posteriors, None)
 
     def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
         """Where the fusion table knows one class only, the next-best label is that by the sum of the two posteriors
@@ -45,11 +45,5 @@ class PaperInference(Inference):
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.fusion.evidence(global_k, local_k)
 
-    def novelty(self, X: Matrix) -> Vector:
-        raise InputError(_NO_UNKNOWN)
-
     def novelty_threshold(self, false_alarms: float) -> float:
-        raise InputError(_NO_UNKNOWN)
-
-
-_NO_UNKNOWN = 'the preset "paper" always names a class it knows; teach a model with preset="glocal" to hear "unknown".'
+        raise InputError(NO_UNKNOWN)

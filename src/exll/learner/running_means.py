@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from exll.learner.counted_means import CountedMeans
 from exll.learner.growing import GrowingArray
 from exll.learner.precision import Precision, lengths_of
-from exll.types import Indices, Matrix, Tensors, Vector
+from exll.types import Tensors, Vector
 
 
-class RunningMeans:
+class RunningMeans(CountedMeans):
     r"""Means with their counts and their lengths $p^T \Lambda p$ under the precision that learning uses.
 
     A length is one scalar; when a mean moves towards x it follows from $p^T z$ and $x^T z$ with $z = \Lambda x$, so
@@ -15,40 +16,25 @@ class RunningMeans:
     """
 
     def __init__(self, width: int) -> None:
+        super().__init__(width)
         self.width = width
-        self._vectors = GrowingArray((width,), np.float64)
-        self._counts = GrowingArray((), np.int64)
         self._lengths = GrowingArray((), np.float64)
-
-    def __len__(self) -> int:
-        return len(self._counts.filled)
-
-    @property
-    def vectors(self) -> Matrix:
-        return self._vectors.filled
-
-    @property
-    def counts(self) -> Indices:
-        return self._counts.filled
 
     @property
     def lengths(self) -> Vector:
         return self._lengths.filled
 
-    def add(self, x: Vector, x_length: float) -> int:
-        """A new mean at x; returns its index."""
-        self._vectors.append(x)
-        self._counts.append(1)
+    def start(self, x: Vector, x_length: float) -> int:
+        """A new mean at x, whose length is given; returns its index."""
+        self.add(x)
         self._lengths.append(x_length)
         return len(self) - 1
 
     def move(self, index: int, x: Vector, x_length: float, dot: float) -> float:
         r"""Let x join a mean $p$, given $x^T \Lambda x$ and $p^T \Lambda x$; returns the share of x in the new mean."""
-        self.counts[index] += 1
+        self.join(index, x)
         share = 1.0 / float(self.counts[index])
         rest = 1.0 - share
-        vector = self.vectors[index]
-        vector += share * (x - vector)
         self.lengths[index] = rest * rest * self.lengths[index] + 2 * share * rest * dot + share * share * x_length
         return share
 

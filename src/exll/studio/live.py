@@ -13,12 +13,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exll.estimator import Prediction
 from exll.features.backbone import Backbone
 from exll.studio.errors import BusyError, ConflictError
 from exll.studio.events import Events
 from exll.studio.snapshots import Snapshots
 from exll.studio.store import Lesson, Store
-from exll.vision import ImageLearner, Prediction
+from exll.vision import ImageLearner
 
 Result = TypeVar("Result")
 

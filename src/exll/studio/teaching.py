@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from exll.estimator import Prediction
 from exll.explain.wording import counted
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.live import Model
 from exll.studio.project import Project
 from exll.studio.store import Edit, Example, Image
-from exll.vision import Prediction
 
 
 @dataclass(frozen=True)

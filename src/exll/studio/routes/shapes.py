@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from exll.estimator import Prediction
 from exll.studio.store import LARGEST_ID, Edit, Example
-from exll.vision import Prediction
 
 MOST_AT_ONCE = 10_000
 
