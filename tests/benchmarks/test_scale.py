@@ -22,8 +22,13 @@ def test_a_stream_is_learned_up_to_its_marks() -> None:
     first, second = learning.go_to(60), learning.go_to(150)
     assert (first.samples, second.samples, learning.model.learner_.sample_count) == (60, 150, 150)
     assert second.prototypes == learning.model.n_prototypes_ >= first.prototypes
-    assert second.microseconds > 0
+    assert second.microseconds == second.processor > 0
     assert second.peak >= learning.start_bytes > 1_000_000
+
+
+def test_where_two_cores_work_the_wall_counts() -> None:
+    spent = scale.Seconds(processor=3.0, wall=2.0)
+    assert (spent.counting(1), spent.counting(2)) == (3.0, 2.0)
 
 
 def test_two_models_learn_the_same_blocks_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from exll.learner.statistics import GlobalStatistics, Residual
 from exll.learner.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
-BLOCK_ROWS = 64
+BLOCK_ROWS = 128
 
 
 class Parameters(NamedTuple):

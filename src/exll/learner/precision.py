@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from exll.learner.statistics import GlobalStatistics, add_outer_products, pack_triangle, unpack_triangle
+from exll.learner.threads import product
 from exll.types import Matrix, Tensors, Vector
 
 LENGTH_ROWS = 256
@@ -51,8 +52,8 @@ class LowRankPrecision:
         self._ridge = ridge
 
     def apply(self, X: Matrix) -> Matrix:
-        product: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._ridge
-        return product
+        applied: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._ridge
+        return applied
 
     @property
     def nbytes(self) -> int:
@@ -72,8 +73,7 @@ class DensePrecision:
     def apply(self, X: Matrix) -> Matrix:
         if len(X) == 1:
             return np.asarray(blas.dsymv(1.0, self._matrix, X[0], lower=1))[None, :]
-        product: Matrix = X @ self._matrix
-        return product
+        return product(X, self._matrix)
 
     @property
     def nbytes(self) -> int:
