@@ -1,8 +1,9 @@
 """What the studio costs over the bare model, as ratios within one run, on loopback.
 
 ``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
-ask while one teaches and rebuilds run; throughput over that of a bare predict loop with as many threads, and the 95th
-percentile over (clients / cores) bare predicts. Every image is another one, so nothing is remembered.
+ask while one teaches and a rebuild runs (``--rebuilds`` for more); throughput over that of a bare predict loop with as
+many threads, and the 95th percentile over (clients / cores) bare predicts. Every image is another one, so nothing is
+remembered.
 """
 
 import os
@@ -35,13 +36,14 @@ from exll import ImageLearner
 CLIENTS = 8
 SIDE = 320
 CLASSES = 5
-REBUILD_EVERY = 100
+TAUGHT_MOST = 100  # in a slice; made before, since making a photo takes time too
 SLICE = 250
 TAUGHT_BEFORE = 300
 TIMEOUT = 60
 FORM, JSON = ({"Content-Type": kind} for kind in ("multipart/form-data; boundary=x", "application/json"))
 CORES = len(os.sched_getaffinity(0))
 fresh_seeds = itertools.count(500_000)  # an image taught twice would be noticed and not taught
+LABEL = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nclass %d\r\n'
 
 
 def photo(seed: int) -> bytes:
@@ -75,7 +77,7 @@ def studio() -> Iterator[str]:
         try:
             client = Client(address)
             for seed in range(TAUGHT_BEFORE):
-                client.teach(seed)
+                client.teach(photo(seed), seed % CLASSES)
             yield address
         finally:
             process.terminate()
@@ -94,9 +96,9 @@ class Client:
     def ask(self, image: bytes) -> None:
         self._post_form("/api/predict", b"file", image)
 
-    def teach(self, seed: int) -> int:
-        label = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nclass %d\r\n' % (seed % CLASSES)
-        number: int = self._post_form("/api/teach", b"files", photo(seed), label)["results"][0]["example"]["id"]
+    def teach(self, image: bytes, label: int) -> int:
+        answer = self._post_form("/api/teach", b"files", image, LABEL % label)
+        number: int = answer["results"][0]["example"]["id"]
         return number
 
     def delete(self, number: int) -> None:
@@ -166,31 +168,31 @@ class Load:
 
 
 @contextmanager
-def disturbed(address: str) -> Iterator[dict[str, int]]:
-    """One who teaches, and deletes what it taught every now and then, so that a rebuild runs."""
-    ended, done = threading.Event(), {"taught": 0, "rebuilds": 0}
+def disturbed(address: str, rebuild: bool) -> Iterator[list[int]]:
+    """One who teaches meanwhile, and where a rebuild is wanted deletes the first that it taught; yields the numbers of
+    what was taught."""
+    ended, taught = threading.Event(), list[int]()
+    images = [(photo(seed), seed % CLASSES) for seed in itertools.islice(fresh_seeds, TAUGHT_MOST)]
 
     def disturb() -> None:
         client = Client(address)
-        for seed in fresh_seeds:
+        for image, label in images:
             if ended.is_set():
                 return
-            number = client.teach(seed)
-            done["taught"] += 1
-            if done["taught"] % REBUILD_EVERY == 1:
-                client.delete(number)
-                done["rebuilds"] += 1
+            taught.append(client.teach(image, label))
+            if rebuild and len(taught) == 1:
+                client.delete(taught[0])
 
     with ThreadPoolExecutor(1) as pool:
         disturbing = pool.submit(disturb)
         try:
-            yield done
+            yield taught
         finally:
             ended.set()
         disturbing.result()  # where it failed, so does the measurement
 
 
-def together(eye: ImageLearner, address: str, count: int) -> None:
+def together(eye: ImageLearner, address: str, count: int, rebuilds: int) -> None:
     clients = threading.local()
 
     def ask_as_client(image: bytes) -> None:
@@ -199,18 +201,19 @@ def together(eye: ImageLearner, address: str, count: int) -> None:
         clients.own.ask(image)
 
     bare, bare_alone, served = Load(), [], Load()
-    taught = rebuilds = 0
-    for start in range(200_000, 200_000 + count, SLICE):  # in turns, so that both meet the same machine
+    taught = 0
+    starts = range(200_000, 200_000 + count, SLICE)
+    for number, start in enumerate(starts):  # in turns, so that both meet the same machine
         images = [photo(seed) for seed in range(start, start + SLICE)]
         bare_alone += [seconds(partial(eye.predict, image)) for image in images[:20]]
         bare.add(eye.predict, images)
-        with disturbed(address) as done:
+        with disturbed(address, rebuild=number < rebuilds) as done:
             served.add(ask_as_client, images)
-        taught, rebuilds = taught + done["taught"], rebuilds + done["rebuilds"]
+        taught += len(done)
     unit = CLIENTS / CORES * statistics.median(bare_alone)
     print(
         f"together: {len(served.taken):,} requests of {CLIENTS} clients without an error, {taught} taught and "
-        f"{rebuilds} rebuilds begun meanwhile\n"
+        f"{min(rebuilds, len(starts))} rebuilt meanwhile\n"
         f"  throughput {served.rate:.0f}/s, bare {bare.rate:.0f}/s: {served.rate / bare.rate:.2f} (at least 0.7)\n"
         f"  95th percentile {1e3 * served.p95:.0f} ms, of bare threads {1e3 * bare.p95:.0f} ms; over clients/cores x "
         f"one bare predict: {served.p95 / unit:.2f} (at most 3), of bare threads {bare.p95 / unit:.2f}",
@@ -221,8 +224,9 @@ def together(eye: ImageLearner, address: str, count: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
+    parser.add_argument("--rebuilds", type=int, default=1, help=f"one of every {SLICE} requests at most (default 1)")
     options = parser.parse_args()
     model = bare_model()
     with studio() as where:
         alone(model, where, options.requests // 10)
-        together(model, where, options.requests)
+        together(model, where, options.requests, options.rebuilds)

@@ -10,9 +10,10 @@ Later the matrix itself. Neither is ever changed after it was made, so readers m
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
-from exll.learner.statistics import GlobalStatistics, add_outer_products, pack_triangle, unpack_triangle
+from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor
+from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_triangle
 from exll.learner.threads import product
 from exll.types import Matrix, Tensors, Vector
 
@@ -96,17 +97,18 @@ def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precisio
         rows = scatter.rows.filled
         gram = np.asfortranarray(rows @ rows.T)
         gram[np.diag_indices_from(gram)] += count * shrinkage.ridge / shrinkage.scale
-        factor = _cholesky(gram)
-        basis = blas.dtrsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1)
-        return LowRankPrecision(np.asarray(basis).T, shrinkage.ridge)
+        cholesky(gram)
+        basis = rows.copy()
+        solve_factor(gram, basis)
+        return LowRankPrecision(basis, shrinkage.ridge)
     triangle = scatter.matrix.copy(order="F")
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
     triangle *= shrinkage.scale / count
     triangle[np.diag_indices_from(triangle)] += shrinkage.ridge
-    inverse, info = lapack.dpotri(_cholesky(triangle), lower=1, overwrite_c=1)
-    assert info == 0
-    return DensePrecision(np.asarray(inverse))
+    cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
+    invert_factored(triangle)
+    return DensePrecision(triangle)
 
 
 def precision_from_state(width: int, state: Tensors) -> Precision:
@@ -138,11 +140,3 @@ def _mirror(matrix: Matrix) -> Matrix:
         corner[:] = np.tril(corner) + np.tril(corner, -1).T
         matrix[tile, tile.stop :] = matrix[tile.stop :, tile].T
     return matrix
-
-
-def _cholesky(matrix: Matrix) -> Matrix:
-    """The lower factor, written over ``matrix``; shrinkage makes every matrix of ours positive definite."""
-    factor, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
-        raise ArithmeticError("the shrunk covariance is not positive definite")
-    return np.asarray(factor)

@@ -8,9 +8,10 @@ import math
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from exll.learner.growing import GrowingArray
+from exll.learner.lapack import add_outer_products
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64
@@ -64,7 +65,8 @@ class Scatter:
         if self.matrix is None:
             self.rows.append(row)
             if len(self.rows) == self.most_rows:
-                self.matrix = add_outer_products(np.zeros((self.width, self.width), order="F"), self.rows.filled)
+                self.matrix = np.zeros((self.width, self.width), order="F")
+                add_outer_products(self.matrix, self.rows.filled)
                 self.rows = GrowingArray((self.width,), np.float64)
                 self._pending = np.empty((FOLD_ROWS, self.width))
             return
@@ -152,12 +154,6 @@ class GlobalStatistics:
         if not 0 < statistics.count <= statistics.scatter.count:
             raise ValueError("the scatter does not hold all samples")
         return statistics
-
-
-def add_outer_products(matrix: Matrix, rows: Matrix) -> Matrix:
-    """Add rows' outer products to the lower triangle of ``matrix``, in place."""
-    result: Matrix = blas.dsyrk(1.0, rows.T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
-    return result
 
 
 def pack_triangle(matrix: Matrix) -> Vector:

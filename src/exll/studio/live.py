@@ -26,7 +26,8 @@ Result = TypeVar("Result")
 MOST_WAITING = 64
 CHUNK = 64
 SNAPSHOT_EVERY = 500
-TIME_FOR_OTHERS = 3.0  # while a rebuild runs: pause for so many times as long as it worked
+TIME_FOR_OTHERS = 4.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
+LONGEST_PAUSE = 0.25  # but not longer
 
 log = logging.getLogger(__name__)
 
@@ -94,14 +95,26 @@ def _learn(eye: ImageLearner, lessons: Sequence[Lesson]) -> None:
 
 
 class Live:
-    """``current`` answers. Changes go through ``write``, which runs them one after the other."""
+    """``current`` answers. Changes go through ``write``, which runs them one after the other.
 
-    def __init__(self, store: Store, snapshots: Snapshots, backbone: Backbone, preset: str, events: Events) -> None:
+    ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        snapshots: Snapshots,
+        backbone: Backbone,
+        preset: str,
+        events: Events,
+        in_demand: Callable[[], bool],
+    ) -> None:
         self._store = store
         self._snapshots = snapshots
         self._backbone = backbone
         self._preset = preset
         self._events = events
+        self._in_demand = in_demand
         self._waiting: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(MOST_WAITING)
         self._wanted = threading.Event()
         self._closing = False
@@ -177,10 +190,12 @@ class Live:
             change, future = waiting
             if not future.set_running_or_notify_cancel():
                 continue
+            started = time.monotonic()
             try:
                 future.set_result(change())
             except BaseException as error:
                 future.set_exception(error)
+            self._leave_time_for_others(started)
 
     def _rebuild_when_wanted(self) -> None:
         while True:
@@ -207,10 +222,14 @@ class Live:
             fresh.learn(lessons)
             done += len(lessons)
             self._events.publish("rebuilding", {"done": done, "examples": max(done, total)})
-            time.sleep(TIME_FOR_OTHERS * (time.monotonic() - started))
+            self._leave_time_for_others(started)
         adopted: Future[None] = Future()
         self._waiting.put((lambda: self._adopt(fresh), adopted))
         adopted.result()
+
+    def _leave_time_for_others(self, started: float) -> None:
+        if self._in_demand() and not self._closing:
+            time.sleep(min(LONGEST_PAUSE, TIME_FOR_OTHERS * (time.monotonic() - started)))
 
     def _adopt(self, fresh: Model) -> None:
         """In the writer's thread, so nothing is committed meanwhile."""

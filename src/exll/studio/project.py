@@ -39,15 +39,21 @@ class Project:
                 self.snapshots = Snapshots(self.folder, self.store)
                 self.events = Events()
                 self.asked = AskedImages()
-                self.live = Live(self.store, self.snapshots, self.backbone, self.preset, self.events)
+                self.looking = Work(max(2, os.cpu_count() or 2), MOST_LOOKING, "looking")
+                self.live = Live(
+                    self.store,
+                    self.snapshots,
+                    self.backbone,
+                    self.preset,
+                    self.events,
+                    in_demand=lambda: self.looking.pending > 1,
+                )
             except BaseException:
                 self.store.close()
                 raise
         except BaseException:
             self._lock.close()
             raise
-        cores = os.cpu_count() or 2
-        self.looking = Work(max(2, cores), MOST_LOOKING, "looking")
         self.reading = Work(4, MOST_READING, "reading")
         self.studying = Work(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()

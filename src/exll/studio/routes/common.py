@@ -31,11 +31,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _project(request: Request) -> Project:
+async def _project(request: Request) -> Project:
     return cast(Project, request.app.state.project)
 
 
-def _label(label: Annotated[str, Form(max_length=LONGEST_FORM_TEXT)]) -> str:
+async def _label(label: Annotated[str, Form(max_length=LONGEST_FORM_TEXT)]) -> str:
     return clean_label(label)
 
 
