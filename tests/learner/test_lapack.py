@@ -1,0 +1,73 @@
+"""In place, on the lower triangle, and while others go on."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor
+from exll.types import Matrix
+
+
+def covariance(size: int) -> Matrix:
+    rows = np.random.default_rng(size).normal(size=(2 * size, size))
+    return np.asfortranarray(rows.T @ rows / len(rows) + np.eye(size))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 200])
+def test_a_matrix_is_factored_and_inverted(size: int) -> None:
+    matrix = covariance(size)
+    work = matrix.copy(order="F")
+    work[np.triu_indices(size, 1)] = np.nan  # never read
+    cholesky(work)
+    np.testing.assert_allclose(np.tril(work), np.linalg.cholesky(matrix), rtol=1e-10, atol=1e-12)
+    invert_factored(work)
+    np.testing.assert_allclose(np.tril(work), np.tril(np.linalg.inv(matrix)), rtol=1e-8, atol=1e-10)
+    assert np.isnan(work[np.triu_indices(size, 1)]).all()  # nor written
+
+
+@pytest.mark.parametrize(("rows", "width"), [(1, 1), (3, 8), (60, 200)])
+def test_rows_are_divided_by_a_factor(rows: int, width: int) -> None:
+    matrix, values = covariance(rows), np.random.default_rng(0).normal(size=(rows, width))
+    expected = np.linalg.solve(np.linalg.cholesky(matrix), values)
+    cholesky(matrix)
+    solve_factor(matrix, values)
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 64])
+def test_outer_products_are_added(rows: int) -> None:
+    matrix, values = covariance(30), np.random.default_rng(1).normal(size=(rows, 30))
+    expected = np.tril(matrix + values.T @ values)
+    upper = np.triu(matrix, 1)
+    add_outer_products(matrix, values)
+    np.testing.assert_allclose(np.tril(matrix), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(np.triu(matrix, 1), upper)
+
+
+def test_what_has_no_factor_is_refused() -> None:
+    with pytest.raises(ArithmeticError, match="not positive definite"):
+        cholesky(np.asfortranarray(-np.eye(3)))
+
+
+def test_others_go_on_while_a_matrix_is_inverted() -> None:
+    steps, ended = [0], threading.Event()
+
+    def count() -> None:
+        while not ended.is_set():
+            steps[0] += 1
+
+    matrix = covariance(1000)
+    other = threading.Thread(target=count)
+    other.start()
+    try:
+        before = steps[0]
+        cholesky(matrix)
+        between = steps[0]
+        invert_factored(matrix)
+        after = steps[0]
+    finally:
+        ended.set()
+        other.join()
+    assert between - before > 100
+    assert after - between > 100
