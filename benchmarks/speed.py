@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,38 @@ def memory_ratio(width: int, samples: int) -> tuple[float, int]:
     return peak / classifier.nbytes_, classifier.nbytes_
 
 
+def glocal_over_paper(width: int, samples: int) -> dict[str, float]:
+    """What the default preset costs over the paper's: both learn the same batches and answer the same questions in
+    turns."""
+    stream = ClusteredStream(width, CLASSES)
+    models = {preset: ExLLClassifier(preset=preset) for preset in ("glocal", "paper")}
+    learning = dict.fromkeys(models, 0.0)
+    for X, y in stream.batches(samples, BATCH):
+        for preset, model in models.items():
+            learning[preset] += usual_seconds(partial(model.partial_fit, X, y), 1)
+    ratios = {f"learn in batches of {BATCH}": learning["glocal"] / learning["paper"]}
+    X, y = stream.take(1000)
+    ratios["learn one at a time"] = _ratio(
+        [
+            {p: usual_seconds(partial(m.partial_fit, x[None], [k]), 1) for p, m in models.items()}
+            for x, k in zip(X, y, strict=True)
+        ]
+    )
+    X, _ = stream.take(4096)
+    for rows, name in ((4096, "predict 4,096"), (1, "predict one")):
+        for model in models.values():
+            model.predict(X[:1])  # the answers are there from now on
+        ratios[name] = _ratio(
+            [{p: usual_seconds(partial(m.predict, X[:rows]), 1) for p, m in models.items()} for _ in range(9)]
+        )
+    return ratios
+
+
+def _ratio(seconds: list[dict[str, float]]) -> float:
+    glocal, paper = (statistics.median(turn[preset] for turn in seconds) for preset in ("glocal", "paper"))
+    return glocal / paper
+
+
 def measure(width: int, samples: int, table: Table) -> None:
     stream, floor, watch = ClusteredStream(width, CLASSES), Floor(width), Stopwatch()
     classifier = ExLLClassifier(preset="paper")
@@ -217,6 +250,10 @@ def measure(width: int, samples: int, table: Table) -> None:
     with console.status(f"d = {width}: memory"):
         memory, nbytes = memory_ratio(width, samples)
     row("peak memory while learning / nbytes_", memory, "<= 2", f"{nbytes / 1e6:.1f} MB model")
+    with console.status(f"d = {width}: glocal beside paper"):
+        ratios = glocal_over_paper(width, samples)
+    for what, ratio in ratios.items():
+        row(f"glocal / paper: {what}", ratio, "<= 2" if what.startswith("learn") else "<= 1.5")
 
 
 def main() -> None:
