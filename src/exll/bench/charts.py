@@ -112,7 +112,7 @@ def _spiders(summary: Summary, scaled: dict[str, dict[str, float]]) -> Figure:
     means = {voice: mean_of([values.get(voice) for values in scaled.values()]) for voice in summary.voices}
     voices = sorted((voice for voice in summary.voices if means[voice] is not None), key=lambda v: -(means[v] or 0))
     across = min(4, len(voices))
-    figure, panels = _figure(math.ceil(len(voices) / across), across, 2.9, 2.9, polar=True)
+    figure, panels = _figure(math.ceil(len(voices) / across), across, 3.3, 2.9, polar=True)
     figure.get_layout_engine().set(h_pad=0.16, w_pad=0.08)  # type: ignore[union-attr, call-arg]
     angles = np.linspace(0, 2 * np.pi, len(scaled), endpoint=False)
     for panel, voice in zip(panels, voices, strict=False):
@@ -124,7 +124,10 @@ def _spiders(summary: Summary, scaled: dict[str, dict[str, float]]) -> Figure:
         )
         panel.set_theta_offset(np.pi / 2)
         panel.set_theta_direction(-1)
-        panel.set_xticks(angles, [axis if axis != "Imbalance" else "Imbal." for axis in scaled], fontsize=8, color=INK)
+        panel.set_xticks(angles, list(scaled), fontsize=8, color=INK)
+        for angle, name in zip(angles, panel.get_xticklabels(), strict=True):  # away from the circle
+            sideways = math.sin(angle)
+            name.set_horizontalalignment("center" if abs(sideways) < 0.1 else "left" if sideways > 0 else "right")
         panel.tick_params(axis="x", pad=1)
         panel.set_yticks([0.25, 0.5, 0.75, 1.0], [])
         panel.set_ylim(0, 1)
