@@ -58,9 +58,9 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
             expected = softmax(sure * scores[row])
             np.testing.assert_allclose(posteriors[row], expected, rtol=1e-5, atol=1e-7)
             if name == "fused":
-                usual = judged.usual_of_class[k] if k < len(judged.usual_of_class) else judged.usual
-                novelty = usual - familiarity + 0.2 * (1 - expected[k])
-                assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, abs=1e-6)
+                outlying = oracle.relative_distance(queries[row], k) - judged.usual_distance
+                novelty = (judged.usual - familiarity) / judged.spread + outlying / judged.spread_of_distance
+                assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
 
 
 def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the_precision() -> None:

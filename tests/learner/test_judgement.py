@@ -40,12 +40,12 @@ def gaussians(seed: int, spread: float, samples: int, queries: int = 2000) -> tu
     return X[:samples], y[:samples], X[samples:], y[samples:]
 
 
-def evidence_of(seed: int, samples: int = 80) -> tuple[Evidence, Evidence, int]:
+def evidence_of(seed: int, samples: int = 80) -> tuple[Evidence, Evidence]:
     stream = random_stream(seed, width=6, classes=4, samples=samples)
     learner = learned(stream, "glocal")
     assert isinstance(learner, GlocalLearner)
     products = learner._left_out(RIDGES[3], samples)
-    return left_out_alone(products, samples), left_out_with_prototype(products, samples), learner.class_count
+    return left_out_alone(products, samples), left_out_with_prototype(products, samples)
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Loss, Vector]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], seed: int) -> None:
-    alone, with_prototype, classes = evidence_of(seed)
+    alone, with_prototype = evidence_of(seed)
     losses.clear()
-    judge(RIDGES[3], alone, with_prototype, classes)
+    judge(RIDGES[3], alone, with_prototype)
     loss_of_ridge(RIDGES[3], alone.towards_class / alone.reach[:, None], alone.truth)
     assert [len(found) for _, found in losses] == [3, 2, 1]
     rng = np.random.default_rng(seed)
@@ -96,8 +96,8 @@ def slow_loss(weights: Vector, alone: Evidence, with_prototype: Evidence) -> flo
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -> None:
-    alone, with_prototype, classes = evidence_of(seed)
-    found = judge(RIDGES[3], alone, with_prototype, classes)
+    alone, with_prototype = evidence_of(seed)
+    found = judge(RIDGES[3], alone, with_prototype)
     weights = np.array([found.class_weight, found.nearness_weight, found.prototype_weight])
     assert (weights >= 0).all()
     least = slow_loss(weights, alone, with_prototype)
@@ -116,9 +116,7 @@ def test_a_learners_numbers_stay_in_their_bounds(seed: int) -> None:
     assert found.ridge in RIDGES
     assert LEVELS[0] <= found.level <= LEVELS[1]
     assert SLOPES[0] <= found.slope <= SLOPES[1]
-    assert found.spread > 0
-    assert np.isfinite(found.usual_of_class).all()
-    assert len(found.usual_of_class) <= learner.class_count
+    assert min(found.spread, found.spread_of_distance) > 0
     assert (np.diff(found.novelties) >= 0).all()
 
 
@@ -165,19 +163,19 @@ def test_the_threshold_is_exceeded_by_the_stated_share_of_the_witnesses(share: f
     assert np.mean(model.novelty(queries) > threshold) == pytest.approx(share, abs=0.06)
 
 
-def test_what_is_less_familiar_or_more_doubtful_is_more_novel() -> None:
-    judged = Judgement(usual=0.8, usual_of_class=np.array([0.9, 0.5]))
-    answers, sure = np.array([0, 0, 1, 2]), np.ones(4)
-    novelty = judged.novelty(np.array([0.7, 0.6, 0.7, 0.7]), answers, sure)
-    np.testing.assert_allclose(novelty, [0.2, 0.3, -0.2, 0.1])  # a class it has not judged is as usual as any
-    assert (judged.novelty(np.full(4, 0.7), answers, sure - 0.5) > novelty[[0, 0, 2, 3]]).all()
+def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
+    judged = Judgement(usual=0.8, spread=0.1, usual_distance=-0.5, spread_of_distance=0.2)
+    novelty = judged.novelty(np.array([0.8, 0.7, 0.8, 0.9]), np.array([-0.5, -0.5, -0.1, -0.7]))
+    np.testing.assert_allclose(novelty, [0, 1, 2, -2], atol=1e-12)
     assert judged.threshold(0.05) == np.inf  # nothing is unknown while nothing could be judged
 
 
-def test_a_merge_of_classes_weighs_what_was_usual_by_their_sizes() -> None:
-    judged = Judgement(usual_of_class=np.array([0.1, 0.5, 0.9, 0.3]))
-    np.testing.assert_allclose(judged.merge(1, 2, (0.25, 0.75)).usual_of_class, [0.1, 0.8, 0.3])
-    assert judged.merge(3, 4, (0.5, 0.5)) is judged  # the absorbed one was met after the last review
+@pytest.mark.parametrize("seed", range(3))
+def test_novelty_is_in_spreads_from_the_usual_of_the_witnesses(seed: int) -> None:
+    alone, with_prototype = evidence_of(seed)
+    found = judge(RIDGES[3], alone, with_prototype)
+    assert found.novelties.mean() == pytest.approx(0, abs=1e-9)
+    assert 0.5 < found.novelties.std() <= 2 + 1e-9
 
 
 def test_sureness_grows_with_familiarity_and_not_without_end() -> None:
@@ -246,13 +244,13 @@ def test_with_one_class_nothing_is_unknown() -> None:
 
 
 def test_a_class_met_after_the_last_review_is_known_at_once() -> None:
-    X, y, _, _ = gaussians(3, 0.2, 36)  # reviews are due at 16, 24 and 36
+    X, y, _, _ = gaussians(3, 0.2, 38)  # the last review was due at 37, the next is at 44
     model = ExLLClassifier("glocal").fit(X, y)
     rng = np.random.default_rng(0)
     new = rng.normal(size=10) * 3 + 0.05 * rng.normal(size=(8, 10))
     model.partial_fit(new[:1], [9])
     assert isinstance(model.learner_, GlocalLearner)
-    assert len(model.learner_._judgement.usual_of_class) == 6
+    assert model.learner_._next_review == 44
     assert model.predict(new[1:]).tolist() == [9] * 7
     assert model.predict(new[1:], unknown=-1).tolist() == [9] * 7
     assert_sound(model, np.concatenate([X, new]))
@@ -261,7 +259,7 @@ def test_a_class_met_after_the_last_review_is_known_at_once() -> None:
 
 
 def test_reviews_are_due_by_the_count_alone() -> None:
-    X, y, _, _ = gaussians(2, 0.5, 100)
+    X, y, _, _ = gaussians(2, 0.5, 840)
     model, due, before = ExLLClassifier("glocal"), [], Judgement()
     for i, (x, k) in enumerate(zip(X, y, strict=True), start=1):
         model.partial_fit(x[None], [k])
@@ -269,5 +267,6 @@ def test_reviews_are_due_by_the_count_alone() -> None:
         if model.learner_._judgement is not before:
             due.append(i)
             before = model.learner_._judgement
-    assert due[1:] == [16, 24, 36, 54, 81]
+    assert due[1:7] == [16, 19, 22, 26, 31, 37]
+    assert due[-4:] == [374, 448, 537, 805]  # by a fifth, and once there are 500 by half
     assert due[1] == FIRST_REVIEW

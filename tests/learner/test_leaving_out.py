@@ -21,7 +21,7 @@ def taught(seed: int, width: int, classes: int, samples: int, ridge: float) -> t
 
 def assert_equal(found: Evidence, expected: list[Parts]) -> None:
     assert len(found.truth) == len(expected)
-    for name in ("towards_class", "nearness", "towards_prototype", "reach"):
+    for name in ("towards_class", "nearness", "towards_prototype", "shared", "reach"):
         slow = np.array([getattr(parts, name) for parts in expected])
         np.testing.assert_allclose(getattr(found, name), slow, rtol=1e-8, atol=1e-8, err_msg=name)
 

@@ -179,7 +179,7 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "a weight that is no number": lambda f, t: t.update({"judgement.class_weight": np.array(np.nan)}),
     "a weight that is two": lambda f, t: t.update({"judgement.class_weight": np.ones(2)}),
     "a weight below nothing": lambda f, t: t.update({"judgement.class_weight": np.array(-1.0)}),
-    "more usual classes than classes": lambda f, t: t.update({"judgement.usual_of_class": np.ones(4)}),
+    "distances without a spread": lambda f, t: t.update({"judgement.spread_of_distance": np.array(0.0)}),
     "novelties in a table": lambda f, t: t.update({"judgement.novelties": np.ones((2, 2))}),
     "sureness beyond all numbers": lambda f, t: t.update({"judgement.level": np.array(1e6)}),
     "a slope beyond all numbers": lambda f, t: t.update({"judgement.slope": np.array(1e6)}),

@@ -15,11 +15,12 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Parts:
-    """What speaks for each class at one x, and how long x is."""
+    """What speaks for each class at one x, what x has in common with all of them, and how long x is."""
 
     towards_class: Vector
     nearness: Vector
     towards_prototype: Vector
+    shared: float
     reach: float
 
 
@@ -67,10 +68,24 @@ class OracleGlocal:
         ridge = max(self.ridge * np.trace(whole) / (count * width), 1e-6)
         return np.asarray(np.linalg.inv(scatter / count + ridge * np.eye(width)))
 
+    @property
+    def whole_precision(self) -> Matrix:
+        return self.precision(self.scatter([self.samples_of(k) for k in self.classes]))
+
     def parts(self, x: Vector) -> Parts:
         """With all that was learned."""
-        precision = self.precision(self.scatter([self.samples_of(k) for k in self.classes]))
-        return self._parts(x, precision, {}, {}, None)
+        return self._parts(x, self.whole_precision, {}, {}, None)
+
+    def relative_distance(self, x: Vector, k: int) -> float:
+        """Of x from class k, less that from the origin under the covariance within and between the classes."""
+        within, seen = self.whole_precision, x - self.origin
+        covariance = np.linalg.inv(within)
+        for c in self.classes:
+            own = self.samples_of(c)
+            mean = self.mean(own) - self.origin
+            covariance = covariance + len(own) / len(self.truths) * np.outer(mean, mean)
+        apart = x - self.mean(self.samples_of(k))
+        return float((apart @ within @ apart - seen @ np.linalg.inv(covariance) @ seen) / (seen @ within @ seen))
 
     def parts_without(self, i: int) -> Parts:
         """Class mean, prototype and covariance without sample i. Lengths are those of the whole means."""
@@ -103,11 +118,12 @@ class OracleGlocal:
         left_out: int | None,
     ) -> Parts:
         seen = x - self.origin
-        towards, nearness, local = [], [], []
+        towards, nearness, local, dots = [], [], [], []
         for k in self.classes:
             whole = self.mean(self.samples_of(k)) - self.origin
             without = classes_without.get(k, whole + self.origin) - self.origin
             dot, length = without @ precision @ seen, whole @ precision @ whole
+            dots.append(dot)
             towards.append(dot / np.sqrt(length))
             nearness.append(dot - 0.5 * length)
             cosines = []
@@ -117,4 +133,11 @@ class OracleGlocal:
                 if cloud != left_out:
                     cosines.append(without @ precision @ seen / np.sqrt(whole @ precision @ whole))
             local.append(max(cosines))
-        return Parts(np.array(towards), np.array(nearness), np.array(local), float(np.sqrt(seen @ precision @ seen)))
+        reach = float(np.sqrt(seen @ precision @ seen))
+        return Parts(np.array(towards), np.array(nearness), np.array(local), self._shared(np.array(dots)), reach)
+
+    def _shared(self, dots: Vector) -> float:
+        """The classes are those of the whole stream, whatever the dots were taken without."""
+        means = np.array([self.mean(self.samples_of(k)) - self.origin for k in self.classes])
+        shares = np.array([len(self.samples_of(k)) / len(self.truths) for k in self.classes])
+        return float(dots @ np.linalg.inv(np.diag(1 / shares) + means @ self.whole_precision @ means.T) @ dots)

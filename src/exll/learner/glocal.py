@@ -7,7 +7,8 @@ Where it differs from the paper's steps:
 - prototypes are few, balanced clusters (:mod:`exll.learner.ward`), at most ``max_prototypes`` a class;
 - the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
   (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`). This *review* has a coarse schedule of its own, a
-  function of the count alone: at 16 samples, and whenever the stream has grown by half since.
+  function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
+  long, by half.
 """
 
 from functools import partial
@@ -31,7 +32,8 @@ from exll.types import Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
-FIRST_REVIEW, REVIEW_GROWTH = 16, 0.5
+FIRST_REVIEW = 16
+LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.5  # what is usual changes fast while a model is young
 RIDGE_WITNESSES = 512  # are enough to choose a ridge by
 
 
@@ -137,7 +139,8 @@ class GlocalLearner(ExLL):
 
     def _review(self) -> None:
         """Choose the ridge among the present one and its neighbours, then weigh and calibrate with it."""
-        self._next_review = self.sample_count + max(1, int(self.sample_count * REVIEW_GROWTH))
+        growth = YOUNG_GROWTH if self.sample_count < LONG else LONG_GROWTH
+        self._next_review = self.sample_count + max(1, int(self.sample_count * growth))
         counts = self._megaclouds.counts
         if self.class_count < 2 or not (counts[self._witnesses.classes] > 1).any():
             return
@@ -148,7 +151,7 @@ class GlocalLearner(ExLL):
         ridge = min(losses, key=losses.__getitem__)
         products = self._left_out(ridge, len(self._witnesses))
         alone = left_out_alone(products, self.sample_count)
-        self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count), self.class_count)
+        self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count))
 
     def _left_out(self, ridge: float, most: int) -> Products:
         """The dot products of at most so many witnesses, under the precision of this moment with a ridge."""
@@ -198,7 +201,6 @@ class GlocalLearner(ExLL):
         apart = self._megaclouds.vectors[kept] - self._megaclouds.vectors[absorbed]
         # What lay between the two classes now lies within one.
         self._statistics.scatter.add(np.sqrt(one * other / (one + other)) * apart)
-        self._judgement = self._judgement.merge(kept, absorbed, (one / (one + other), other / (one + other)))
         self._witnesses.merge(kept, absorbed)
         self._megaclouds.merge(kept, absorbed, self._length)
 
@@ -218,7 +220,7 @@ class GlocalLearner(ExLL):
         self._seen_from = np.array(state["glocal.seen_from"], np.float64)
         if self._seen_from.shape != (self.width,) or self._next_review <= self.sample_count:
             raise ValueError("the review was due before")
-        self._judgement = Judgement.from_state(part_of("judgement", state), self.class_count)
+        self._judgement = Judgement.from_state(part_of("judgement", state))
         table = self._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)

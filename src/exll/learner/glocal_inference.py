@@ -1,9 +1,11 @@
 r"""What the preset ``glocal`` answers: scores that are linear in x, and a sureness that knows what is familiar."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from exll.learner.background import Background, relative_distance
 from exll.learner.head import SHORTEST
 from exll.learner.inference import Inference, Judged
 from exll.learner.judgement import Judgement
@@ -25,12 +27,22 @@ class GlocalInference(Inference):
     def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
         scores = self._scores_of(row_scores, inference)
         labels = first_of_largest_rows(scores)
-        familiarity = self._familiarity(X, row_scores, labels)
+        seen = X - self.origin
+        dots = seen @ self.products[len(self.prototype_ids) :].T  # with the class means
+        squared_reach = np.einsum("ij,ij->i", seen, self.precision.apply(seen))
+        reach = np.sqrt(np.maximum(squared_reach, SHORTEST))
+        familiarity = self._familiarity(dots, row_scores, labels, reach)
         posteriors, _ = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)
-        sure = posteriors[np.arange(len(labels)), labels]
-        novelty = self.judgement.novelty(familiarity, labels, sure) if inference == "fused" else None
         raise_winner(posteriors, labels)
-        return Judged(labels, posteriors, novelty)
+        if inference != "fused":
+            return Judged(labels, posteriors, None)
+        distance = self._distance(dots, labels, reach)
+        return Judged(labels, posteriors, self.judgement.novelty(familiarity, distance))
+
+    @cached_property
+    def _background(self) -> Background:
+        classes = slice(len(self.prototype_ids), None)
+        return Background(self.means[classes] @ self.products[classes].T, self.class_counts)
 
     def novelty_threshold(self, false_alarms: float) -> float:
         return self.judgement.threshold(false_alarms)
@@ -41,21 +53,27 @@ class GlocalInference(Inference):
             return global_scores + self.local_share * local_scores
         return global_scores if inference == "global" else local_scores
 
-    def _familiarity(self, X: Matrix, row_scores: Matrix, labels: Indices) -> Vector:
+    def _familiarity(self, dots: Matrix, row_scores: Matrix, labels: Indices, reach: Vector) -> Vector:
         """Of every row with the class that it is taken for, and with that class's best prototype."""
-        seen = X - self.origin
-        squared_reach = np.einsum("ij,ij->i", seen, self.precision.apply(seen))
-        reach = np.sqrt(np.maximum(squared_reach, SHORTEST))
-        rows, classes = np.arange(len(X)), len(self.prototype_ids) + labels
-        towards_class = self._towards(row_scores[rows, classes], classes)
-        best = np.empty(len(X), np.int64)
+        rows, lengths = np.arange(len(labels)), self._class_lengths[labels]
+        towards_class = np.where(lengths > SHORTEST, dots[rows, labels], 0.0) / np.sqrt(np.maximum(lengths, SHORTEST))
+        best = np.empty(len(labels), np.int64)
         for row, k in enumerate(labels.tolist()):
             own = self.rows_of_class(k)
             best[row] = own.start + int(row_scores[row, own].argmax())
         return self.judgement.familiarity(towards_class, self._towards(row_scores[rows, best], best), reach)
 
+    def _distance(self, dots: Matrix, labels: Indices, reach: Vector) -> Vector:
+        """Of every row from the class that it is taken for, relative to all that was learned."""
+        discriminant = dots[np.arange(len(labels)), labels] - 0.5 * self._class_lengths[labels]
+        return relative_distance(self._background.shared(dots), discriminant, reach)
+
+    @property
+    def _class_lengths(self) -> Vector:
+        return self.lengths[len(self.prototype_ids) :]
+
     def _towards(self, scores: Vector, at: Indices) -> Vector:
-        """The scores of some means turned back into (p - o)' Lambda (x - o) / |p - o|."""
+        """The scores of some prototypes turned back into (p - o)' Lambda (x - o) / |p - o|."""
         slopes, pulls, lengths = self.head.slopes[at], self.head.pulls[at], self.lengths[at]
         pointing = (lengths > SHORTEST) & (slopes > 0)
         dots = np.divide(scores + pulls * lengths, slopes, out=np.zeros(len(at)), where=pointing)

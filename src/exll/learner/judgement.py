@@ -9,6 +9,9 @@ The fused score of a class is a sum of three parts, all linear in x and none of 
 The weights are those under which the left-out witnesses are least surprising (log-loss, every class with the same say),
 with a mild prior. How sure it then is (``sureness``, a factor on all scores) depends on how familiar the input is: the
 closer to what was learned, the surer; that dependence is learned the same way, with every witness the same say.
+
+Novelty is how much less familiar an input is than usual, and how much farther from its class, relative to all that was
+learned, each in units of its spread among the left-out witnesses.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from exll.learner.background import relative_distance
 from exll.learner.leaving_out import Evidence
 from exll.learner.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors, Vector
@@ -32,10 +36,7 @@ WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around none
 SLOPE, SLOPE_WIDTH = 0.5, 0.5  # strange things are less sure
 FAR, CLOSE = -10.0, 3.0  # spreads from the usual familiarity beyond which it makes no further difference
 LEVELS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of sureness
-CLASS_PRIOR = 30  # witnesses that the usual familiarity of all classes counts for in that of one
-CLASS_SHARE = 0.5  # how much of what is special about a class counts
 FALSE_ALARMS = 0.05  # the share of the stream's own examples that "unknown" may be said of
-DOUBT = 0.2  # how much doubt adds to novelty, against missing familiarity
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Judgement:
     slope: float = 0.0  # its change per spread of familiarity
     usual: float = 1.0  # familiarity of the stream's own examples
     spread: float = 1.0
-    usual_of_class: Vector = field(default_factory=lambda: np.empty(0))
+    usual_distance: float = 0.0  # their relative distance from the class they are taken for
+    spread_of_distance: float = 1.0
     novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the witnesses, sorted
 
     @property
@@ -77,13 +79,11 @@ class Judgement:
         """In spreads. A slope that was learned upside down, among familiar things, says nothing of strange ones."""
         return np.clip((familiarity - self.usual) / self.spread, FAR if self.slope > 0 else -CLOSE, CLOSE)
 
-    def novelty(self, familiarity: Vector, answers: Indices, probabilities: Vector) -> Vector:
-        """How little an input is like what was learned: by how much it is less familiar than is usual for the class it
-        is taken for, and how doubtful that is."""
-        usual = np.full(len(answers), self.usual)
-        known = answers < len(self.usual_of_class)  # classes met after the last review are as usual as any
-        usual[known] = self.usual_of_class[answers[known]]
-        novelty: Vector = usual - familiarity + DOUBT * (1.0 - probabilities)
+    def novelty(self, familiarity: Vector, distance: Vector) -> Vector:
+        """How little an input is like what was learned; ``distance`` is the relative one from the answer's class."""
+        unfamiliar = (self.usual - familiarity) / self.spread
+        outlying = (distance - self.usual_distance) / self.spread_of_distance
+        novelty: Vector = unfamiliar + outlying
         return novelty
 
     def threshold(self, false_alarms: float) -> float:
@@ -93,30 +93,22 @@ class Judgement:
             return np.inf
         return float(np.quantile(self.novelties, 1.0 - false_alarms))
 
-    def merge(self, kept: int, absorbed: int, shares: tuple[float, float]) -> "Judgement":
-        """Follow a merge of classes, which had these shares of the new one."""
-        if absorbed >= len(self.usual_of_class):
-            return self
-        usual = self.usual_of_class.copy()
-        usual[kept] = shares[0] * usual[kept] + shares[1] * usual[absorbed]
-        return replace(self, usual_of_class=np.delete(usual, absorbed))
-
     def state(self) -> Tensors:
         return {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
 
     @classmethod
-    def from_state(cls, state: Tensors, classes: int) -> "Judgement":
-        vectors = {name: np.array(state[name], np.float64) for name in ("usual_of_class", "novelties")}
-        if any(vector.ndim != 1 for vector in vectors.values()) or len(vectors["usual_of_class"]) > classes:
-            raise ValueError("the judgement knows more classes than there are")
-        numbers = {name: float(state[name]) for name in cls.__dataclass_fields__ if name not in vectors}
+    def from_state(cls, state: Tensors) -> "Judgement":
+        novelties = np.array(state["novelties"], np.float64)
+        if novelties.ndim != 1:
+            raise ValueError("the judgement's novelties are no list")
+        numbers: dict[str, Any] = {name: float(state[name]) for name in cls.__dataclass_fields__ if name != "novelties"}
         weights = min(numbers["class_weight"], numbers["nearness_weight"], numbers["prototype_weight"])
-        if weights < 0 or not numbers["spread"] > 0 or numbers["ridge"] not in RIDGES:
+        spreads = min(numbers["spread"], numbers["spread_of_distance"])
+        if weights < 0 or not spreads > 0 or numbers["ridge"] not in RIDGES:
             raise ValueError("the judgement's weights are none")
         if not (LEVELS[0] <= numbers["level"] <= LEVELS[1] and SLOPES[0] <= numbers["slope"] <= SLOPES[1]):
             raise ValueError("the judgement is out of bounds")
-        values: dict[str, Any] = {**numbers, **vectors}
-        return cls(**values)
+        return cls(**numbers, novelties=novelties)
 
 
 def ridges_to_try(ridge: float) -> tuple[float, ...]:
@@ -131,7 +123,7 @@ def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices) -> float:
     return loss + RIDGE_STEP * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
-def judge(ridge: float, alone: Evidence, with_prototype: Evidence, classes: int) -> Judgement:
+def judge(ridge: float, alone: Evidence, with_prototype: Evidence) -> Judgement:
     """All numbers but the ridge, which the evidence was made with. ``alone`` must not be empty."""
     typical = _typical(alone.reach)
     units = np.array([typical, 1.0, typical])  # so that the weights are those of cosines
@@ -143,15 +135,15 @@ def judge(ridge: float, alone: Evidence, with_prototype: Evidence, classes: int)
     say = np.concatenate([_balanced(alone.truth), UNSEEN_SIDES * _balanced(with_prototype.truth)])
     weights, _ = _fit(parts, truth, say, np.array([USUAL_COSINE, 0.01, USUAL_COSINE / 4]), WIDTHS)
     judgement = Judgement(ridge, *(weights / units).tolist())
-    return _calibrated(judgement, alone, with_prototype, classes)
+    return _calibrated(judgement, alone, with_prototype)
 
 
-def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence, classes: int) -> Judgement:
+def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence) -> Judgement:
     """Sureness, and what is usual, from the weights."""
     scores, familiarity, answers = zip(
         *(_answers(judgement, evidence) for evidence in (alone, with_prototype)), strict=True
     )
-    usual, spread = float(familiarity[0].mean()), max(float(familiarity[0].std()), 1e-6)
+    usual, spread = _usual(familiarity[0])
     measured = replace(judgement, usual=usual, spread=spread, slope=SLOPE)
     level, slope = _fit_sureness(
         np.concatenate(scores),
@@ -159,13 +151,17 @@ def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence,
         np.concatenate([alone.truth, with_prototype.truth]),
         np.repeat([1.0, UNSEEN_SIDES], [len(alone.truth), len(with_prototype.truth)]),
     )
-    own = np.bincount(alone.truth, familiarity[0], classes)
-    usual_of_own = (own + CLASS_PRIOR * usual) / (np.bincount(alone.truth, minlength=classes) + CLASS_PRIOR)
-    usual_of_class = usual + CLASS_SHARE * (usual_of_own - usual)
-    calibrated = replace(measured, level=level, slope=slope, usual_of_class=usual_of_class)
-    sure = calibrated.sureness(familiarity[0])
-    probabilities = softmax_rows(sure[:, None] * scores[0])[0][np.arange(len(sure)), answers[0]]
-    return replace(calibrated, novelties=np.sort(calibrated.novelty(familiarity[0], answers[0], probabilities)))
+    nearness = alone.nearness[np.arange(len(alone.truth)), answers[0]]
+    distance = relative_distance(alone.shared, nearness, alone.reach)
+    usual_distance, spread_of_distance = _usual(distance)
+    calibrated = replace(
+        measured, level=level, slope=slope, usual_distance=usual_distance, spread_of_distance=spread_of_distance
+    )
+    return replace(calibrated, novelties=np.sort(calibrated.novelty(familiarity[0], distance)))
+
+
+def _usual(values: Vector) -> tuple[float, float]:
+    return float(values.mean()), max(float(values.std()), 1e-6)
 
 
 def _answers(judgement: Judgement, evidence: Evidence) -> tuple[Matrix, Vector, Indices]:

@@ -7,7 +7,8 @@ near x, as if it lay at the prototype's centre. That is how it fares on a side o
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
 would meet the whole mean: its dot product is, on average, that with the mean of the others, but that mean is noisier
-and so longer. In classes of five, lengths without x would make the model judge itself far too weak.
+and so longer. In classes of five, lengths without x would make the model judge itself far too weak. What the classes
+have in common (:mod:`exll.learner.background`) is that of all samples, too.
 
 All of it follows from dot products under the precision that are made once, for all witnesses together.
 """
@@ -17,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from exll.learner.background import Background
 from exll.learner.head import SHORTEST
 from exll.learner.precision import Precision
 from exll.types import Indices, Matrix, Vector
@@ -44,6 +46,7 @@ class Evidence:
     towards_class: Matrix  # (mu - o)' Lambda (x - o) / |mu - o|, the cosine times |x - o|
     nearness: Matrix  # the linear discriminant of the class
     towards_prototype: Matrix  # as the first, of the best prototype of the class
+    shared: Vector  # what x has in common with all classes together, (R,)
     reach: Vector  # |x - o|, (R,)
     truth: Indices  # (R,)
 
@@ -52,6 +55,7 @@ class Evidence:
             self.towards_class[rows],
             self.nearness[rows],
             self.towards_prototype[rows],
+            self.shared[rows],
             self.reach[rows],
             self.truth[rows],
         )
@@ -72,6 +76,10 @@ class Products:
         self.classes_classes = means.classes @ self.class_products.T  # (C, C)
         self.counts = means.class_counts[truth].astype(np.float64)  # of their classes
         self.supports = means.supports[own].astype(np.float64)  # of their prototypes
+
+    @cached_property
+    def background(self) -> Background:
+        return Background(self.classes_classes, self.means.class_counts)
 
     @cached_property
     def prototype_products(self) -> Matrix:
@@ -118,7 +126,7 @@ def left_out_alone(products: Products, samples: int) -> Evidence:
     local_dots[rows, own] = (support * local_dots[rows, own] - reach) / np.where(alone, 1.0, support - 1)
     towards_prototype = _towards(local_dots, local_lengths)
     towards_prototype[rows[alone], own[alone]] = -np.inf
-    return _evidence(dots, lengths, towards_prototype, reach, k, p.means)
+    return _evidence(dots, lengths, towards_prototype, reach, k, p)
 
 
 def left_out_with_prototype(products: Products, samples: int) -> Evidence:
@@ -137,7 +145,7 @@ def left_out_with_prototype(products: Products, samples: int) -> Evidence:
     dots, lengths, reach = left.classes(p, usable, support / (n - support))
     towards_prototype = _towards(*left.prototypes(p, usable, u @ p.means.prototypes.T))
     towards_prototype[rows, own] = -np.inf
-    return _evidence(dots, lengths, towards_prototype, reach, k, p.means)
+    return _evidence(dots, lengths, towards_prototype, reach, k, p)
 
 
 class _Left:
@@ -167,12 +175,13 @@ class _Left:
 
 
 def _evidence(
-    dots: Matrix, lengths: Matrix, towards_prototype: Matrix, squared_reach: Vector, truth: Indices, means: Means
+    dots: Matrix, lengths: Matrix, towards_prototype: Matrix, squared_reach: Vector, truth: Indices, p: Products
 ) -> Evidence:
     return Evidence(
         towards_class=_towards(dots, lengths),
         nearness=dots - 0.5 * lengths,
-        towards_prototype=np.maximum.reduceat(towards_prototype, means.first_prototype, axis=1),
+        towards_prototype=np.maximum.reduceat(towards_prototype, p.means.first_prototype, axis=1),
+        shared=p.background.shared(dots),
         reach=np.sqrt(np.maximum(squared_reach, SHORTEST)),
         truth=truth,
     )
