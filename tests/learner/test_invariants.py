@@ -155,8 +155,12 @@ def test_a_model_whose_classes_were_merged_is_whole_and_goes_on(
     known = sorted(set(stream.y))
     old, new = data.draw(st.sampled_from(known)), data.draw(st.sampled_from([*known, 99]))
     labels = [new if k == old else k for k in stream.y]
-    model = ExLLClassifier(preset).partial_fit(stream.X, stream.y).rename_class(old, new, merge=True)
+    most = data.draw(st.sampled_from([None, 1, 2, 3])) if preset == "glocal" else None
+    model = ExLLClassifier(preset, max_prototypes=most).partial_fit(stream.X, stream.y)
+    model.rename_class(old, new, merge=True)
     assert_whole(model.learner_, labels)
+    sizes = [len(model.megacloud(label).prototypes) for label in set(labels)]
+    assert max(sizes) <= (most or max(sizes))
     path = tmp_path_factory.mktemp("models") / "model.exll"
     model.save(path)
     again = load(path)

@@ -95,6 +95,9 @@ class ExLL(Guarded[Inference]):
     def _merge_classes(self, kept: int, absorbed: int) -> None:
         """Follow a merge of two classes with what is the preset's own; nothing has changed yet."""
 
+    def _after_merge(self, k: int) -> None:
+        """Class k is now what two were."""
+
     @abstractmethod
     def _own_state(self) -> Tensors: ...
 
@@ -156,6 +159,7 @@ class ExLL(Guarded[Inference]):
             self._history.merge(kept, absorbed)
             self._labels[kept] = new
             del self._labels[absorbed]
+            self._after_merge(kept)
 
     @property
     def labels(self) -> tuple[Label, ...]:

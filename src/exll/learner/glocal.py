@@ -24,9 +24,10 @@ from exll.learner.lagging import LaggingPrecision
 from exll.learner.leaving_out import Means, Products, cosines_alone, left_out_alone, left_out_with_prototype
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision, Shrinkage, lengths_of, precision_of
+from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.learner.ties import first_of_largest
-from exll.learner.ward import room_for, ward_step
+from exll.learner.ward import room_for, ward_step, ward_union
 from exll.learner.witnesses import Witnesses
 from exll.types import Matrix, Tensors, Vector
 
@@ -122,15 +123,22 @@ class GlocalLearner(ExLL):
         if step.merges is None:
             placed = self._open_cloud(x, k)
         else:
-            kept, freed = (int(members.rows[place]) for place in step.merges)
+            freed = self._unite(k, members, *step.merges)
             kept_id, retired = (int(members.ids[place]) for place in step.merges)
-            placed = Placed(freed, self._prototypes.merge(kept, freed, x), True)
-            self._records.merge(kept_id, retired, self._prototypes.vectors[kept])
-            self._megaclouds.follow_merge_of_prototypes(k, kept_id, retired)
-            self._witnesses.follow_merge_of_prototypes(kept_id, retired)
+            placed = Placed(freed, self._prototypes.restart(freed, x), True)
             nearest = kept_id if nearest == retired else nearest
         self._megaclouds.connect(k, placed.id, nearest)
         return placed
+
+    def _unite(self, k: int, members: Members, stays: int, goes: int) -> int:
+        """Make two prototypes of a class one, with all that belongs to them; returns the row that this frees."""
+        kept, freed = int(members.rows[stays]), int(members.rows[goes])
+        kept_id, retired = int(members.ids[stays]), int(members.ids[goes])
+        self._prototypes.unite(kept, freed)
+        self._records.merge(kept_id, retired, self._prototypes.vectors[kept])
+        self._megaclouds.follow_merge_of_prototypes(k, kept_id, retired)
+        self._witnesses.follow_merge_of_prototypes(kept_id, retired)
+        return freed
 
     def _open_cloud(self, x: Vector, k: int) -> Placed:
         row = self._prototypes.start(x, 0.0)  # lengths are for the precision, which places no prototype here
@@ -203,6 +211,15 @@ class GlocalLearner(ExLL):
         self._statistics.scatter.add(np.sqrt(one * other / (one + other)) * apart)
         self._witnesses.merge(kept, absorbed)
         self._megaclouds.merge(kept, absorbed, self._length)
+
+    def _after_merge(self, k: int) -> None:
+        """As many prototypes as one class may have."""
+        most = self.parameters.max_prototypes
+        while most is not None and len(self._megaclouds.members(k)) > most:
+            members = self._prototypes.members(self._megaclouds.members(k))
+            freed = self._unite(k, members, *ward_union(members, self._prototypes.counts[members.rows]))
+            self._prototypes.remove(freed)
+            self._megaclouds.forget_row(freed)
 
     def _length(self, mean: Vector) -> float:
         return float(lengths_of((mean - self._seen_from)[None, :], self._precision.current)[0])

@@ -50,6 +50,12 @@ class MegaClouds(RunningMeans):
     def adopt(self, index: int, row: int) -> None:
         self._members[index].append(row)
 
+    def forget_row(self, row: int) -> None:
+        """Follow the removal of a prototype's row."""
+        for index, members in enumerate(self._members):
+            kept = members.filled[members.filled != row]
+            self._members[index] = GrowingArray((), np.int64, kept - (kept > row))
+
     def connect(self, index: int, one: int, other: int) -> None:
         """E of Eq. 13 and 14: one more sample between two prototypes."""
         pair = (min(one, other), max(one, other))

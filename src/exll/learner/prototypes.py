@@ -63,18 +63,26 @@ class Prototypes(RunningMeans):
         self.next_id += 1
         return self.next_id - 1
 
-    def merge(self, kept: int, freed: int, x: Vector) -> int:
-        """Make two rows one, and start a new prototype of the same class at x in the row that this frees; returns its
-        id."""
+    def unite(self, kept: int, freed: int) -> None:
+        """Let one row hold both; the other is free for :meth:`restart` or :meth:`remove`."""
         together = self.counts[kept] + self.counts[freed]
         self.vectors[kept] += (self.counts[freed] / together) * (self.vectors[freed] - self.vectors[kept])
         self.counts[kept] = together
         self.radii[kept] = max(self.radii[kept], self.radii[freed])
         self.settle(kept)
+
+    def restart(self, freed: int, x: Vector) -> int:
+        """A new prototype of the same class at x, in a row that was freed; returns its id."""
         self.vectors[freed], self.counts[freed] = x, 1
         self.ids[freed], self.radii[freed], self.squared_norms[freed] = self.next_id, START_RADIUS, 1.0
         self.next_id += 1
         return self.next_id - 1
+
+    def remove(self, freed: int) -> None:
+        """Rows after it move up by one place."""
+        own = (self._ids, self._class_of, self._radii, self._squared_norms)
+        for array in (self._vectors, self._counts, self._lengths, *own):
+            array.remove(freed)
 
     def settle(self, index: int) -> None:
         r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""

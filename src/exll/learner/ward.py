@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from exll.learner.prototypes import Members
-from exll.types import Indices, Vector
+from exll.types import Indices, Matrix, Vector
 
 GROWTH = 1.5
 SMALLEST_HALF = 2.0
@@ -35,22 +35,33 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
     count = len(members.ids)
     if count < room:
         return Step(None, None)
-    sizes = np.append(supports, 1).astype(np.float64)
-    costs = _squared_distances(x, members) * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
-    one, other = np.triu_indices(count + 1, 1)
-    together = sizes[one] + sizes[other]
-    # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
-    allowed = together <= max(SMALLEST_HALF, (supports.sum() + 1) / 2)
-    pairs = costs[one, other]
-    cheapest = int(np.where(allowed, pairs, np.inf).argmin()) if allowed.any() else int(pairs.argmin())
-    a, b = int(one[cheapest]), int(other[cheapest])
+    points = np.concatenate([members.centres, x[None, :]])
+    a, b = _cheapest_pair(points, np.append(members.squared_norms, 1.0), np.append(supports, 1))
     if b == count:  # the sample itself
         return Step(a, None)
+    return Step(None, _stays_first(a, b, members, supports))
+
+
+def ward_union(members: Members, supports: Indices) -> tuple[int, int]:
+    """The places of the two prototypes of a class that are best made one: the one that stays, the one that goes."""
+    a, b = _cheapest_pair(members.centres, members.squared_norms, supports)
+    return _stays_first(a, b, members, supports)
+
+
+def _cheapest_pair(points: Matrix, squared_norms: Vector, supports: Indices) -> tuple[int, int]:
+    sizes = supports.astype(np.float64)
+    distances = np.maximum(squared_norms[:, None] + squared_norms - 2.0 * (points @ points.T), 0.0)
+    costs = distances * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
+    one, other = np.triu_indices(len(points), 1)
+    together = sizes[one] + sizes[other]
+    # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
+    allowed = together <= max(SMALLEST_HALF, sizes.sum() / 2)
+    pairs = costs[one, other]
+    cheapest = int(np.where(allowed, pairs, np.inf).argmin()) if allowed.any() else int(pairs.argmin())
+    return int(one[cheapest]), int(other[cheapest])
+
+
+def _stays_first(a: int, b: int, members: Members, supports: Indices) -> tuple[int, int]:
+    """The larger one, of equal ones the older."""
     older_first = (a, b) if members.ids[a] < members.ids[b] else (b, a)
-    return Step(None, older_first if supports[older_first[0]] >= supports[older_first[1]] else older_first[::-1])
-
-
-def _squared_distances(x: Vector, members: Members) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    points = np.concatenate([members.centres, x[None, :]])
-    norms = np.append(members.squared_norms, 1.0)
-    return np.asarray(np.maximum(norms[:, None] + norms - 2.0 * (points @ points.T), 0.0))
+    return older_first if supports[older_first[0]] >= supports[older_first[1]] else older_first[::-1]
