@@ -176,6 +176,8 @@ def prototypes(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
             for label in model.classes_
             if model.megacloud(label.item()).count >= 20
         ]
+        if not sizes:
+            return {}
         found[f"{preset}, prototypes a class"] = float(np.mean([len(own) for own in sizes]))
         found[f"{preset}, single"] = sum(own.count(1) for own in sizes) / sum(map(len, sizes))
         found[f"{preset}, largest share"] = max(max(own) / sum(own) for own in sizes)
@@ -199,6 +201,7 @@ def over_seeds(measure: Callable[..., dict[str, Any]], names: tuple[str, ...], o
 
 
 def print_means(found: dict[str, list[Any]]) -> None:
+    found = {row: runs for row, runs in found.items() if all(runs)}  # few shots make no class of 20
     columns = list(dict.fromkeys(column for runs in found.values() for run in runs for column in run))
     print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for row, runs in found.items():

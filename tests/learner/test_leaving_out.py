@@ -31,10 +31,10 @@ def assert_equal(found: Evidence, expected: list[Parts]) -> None:
 def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: int, ridge: float) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
     usable = [i for i, k in enumerate(oracle.truths) if oracle.truths.count(k) > 1]
-    found = left_out_alone(learner._left_out(ridge, samples), samples)
+    found = left_out_alone(learner._left_out(learner._precision_with(ridge), samples), samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without(i) for i in usable])
-    cosines, truth = cosines_alone(learner._left_out(ridge, samples), samples)
+    cosines, truth = cosines_alone(learner._left_out(learner._precision_with(ridge), samples), samples)
     np.testing.assert_allclose(cosines, found.towards_class / found.reach[:, None], rtol=1e-12)
     np.testing.assert_array_equal(truth, found.truth)
 
@@ -44,7 +44,7 @@ def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: i
 def test_a_sample_left_out_with_its_prototype(seed: int, width: int, classes: int, samples: int, ridge: float) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
     usable = [i for i, k in enumerate(oracle.truths) if len(oracle.clouds_of(k)) > 1]
-    found = left_out_with_prototype(learner._left_out(ridge, samples), samples)
+    found = left_out_with_prototype(learner._left_out(learner._precision_with(ridge), samples), samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without_cloud(i) for i in usable])
 
@@ -63,7 +63,7 @@ def test_where_few_witnesses_are_enough_they_are_of_the_whole_stream() -> None:
     stream = random_stream(4, width=3, classes=4, samples=200, repeats=0)
     order = np.argsort(stream.y, kind="stable")  # one class after the other
     learner, _ = learned_with_oracle(replace(stream, X=stream.X[order], y=sorted(stream.y)), RIDGES[3])
-    few = learner._left_out(RIDGES[3], 40)
+    few = learner._left_out(learner._precision_with(RIDGES[3]), 40)
     assert 20 <= len(few.truth) <= 40
     shares = np.bincount(few.truth, minlength=4) / len(few.truth)
     np.testing.assert_allclose(shares, np.bincount(stream.y) / 200, atol=0.1)

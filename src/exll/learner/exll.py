@@ -16,7 +16,6 @@ from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
-from exll.learner.precision import Shrinkage
 from exll.learner.prototypes import Prototypes
 from exll.learner.records import Record, encode, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
@@ -67,10 +66,6 @@ class ExLL(Guarded[Inference]):
 
     @abstractmethod
     def _new_precision(self) -> LaggingPrecision: ...
-
-    @abstractmethod
-    def _shrinkage(self) -> Shrinkage:
-        """Of the covariance as it is now."""
 
     @abstractmethod
     def _block(self, X: Matrix) -> Block:

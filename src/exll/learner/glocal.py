@@ -8,7 +8,7 @@ Where it differs from the paper's steps:
 - the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
   (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`). This *review* has a coarse schedule of its own, a
   function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
-  long, by half.
+  long, by a third.
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ from exll.types import Matrix, Tensors, Vector
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
 FIRST_REVIEW = 16
-LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.5  # what is usual changes fast while a model is young
+LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # what is usual changes fast while a model is young
 RIDGE_WITNESSES = 512  # are enough to choose a ridge by
 
 
@@ -61,9 +61,6 @@ class GlocalLearner(ExLL):
     def _new_precision(self) -> LaggingPrecision:
         return LaggingPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
 
-    def _shrinkage(self) -> Shrinkage:
-        return self._shrunk_by(self._judgement.ridge)
-
     def _shrunk_by(self, ridge: float) -> Shrinkage:
         """Towards the identity times this share of the mean eigenvalue."""
         mean_eigenvalue = self._statistics.scatter.trace / (max(self.sample_count, 1) * self.width)
@@ -86,7 +83,7 @@ class GlocalLearner(ExLL):
         return whitened_cosine(lengths, self._judgement.class_weight, self._judgement.nearness_weight)
 
     def _refresh(self) -> None:
-        self._precision.refresh(self._statistics, self._shrinkage())
+        self._precision.refresh(self._statistics, self._shrunk_by(self._judgement.ridge))
         self._seen_from = self._origin()
         self._megaclouds.remeasure(self._precision.current, self._seen_from)
 
@@ -152,17 +149,22 @@ class GlocalLearner(ExLL):
         counts = self._megaclouds.counts
         if self.class_count < 2 or not (counts[self._witnesses.classes] > 1).any():
             return
+        precisions = {ridge: self._precision_with(ridge) for ridge in ridges_to_try(self._judgement.ridge)}
         losses = {
-            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(ridge, RIDGE_WITNESSES), self.sample_count))
-            for ridge in ridges_to_try(self._judgement.ridge)
+            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, RIDGE_WITNESSES), self.sample_count))
+            for ridge, precision in precisions.items()
         }
         ridge = min(losses, key=losses.__getitem__)
-        products = self._left_out(ridge, len(self._witnesses))
+        products = self._left_out(precisions[ridge], len(self._witnesses))
         alone = left_out_alone(products, self.sample_count)
         self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count))
 
-    def _left_out(self, ridge: float, most: int) -> Products:
-        """The dot products of at most so many witnesses, under the precision of this moment with a ridge."""
+    def _precision_with(self, ridge: float) -> Precision:
+        """Of this moment."""
+        return precision_of(self._statistics, self._shrunk_by(ridge))
+
+    def _left_out(self, precision: Precision, most: int) -> Products:
+        """The dot products of at most so many witnesses, under a precision of this moment."""
         origin, table, witnesses = self._origin(), self._prototypes, self._witnesses
         some = slice(None, None, max(1, -(-len(witnesses) // most)))  # evenly, since the first came first
         order = np.argsort(table.class_of, kind="stable")
@@ -176,7 +178,7 @@ class GlocalLearner(ExLL):
             first_prototype=np.searchsorted(table.class_of[order], np.arange(self.class_count)),
         )
         return Products(
-            precision_of(self._statistics, self._shrunk_by(ridge)),
+            precision,
             witnesses.vectors[some].astype(np.float64) - origin,
             witnesses.classes[some],
             place_of[witnesses.prototypes[some]],
@@ -184,7 +186,7 @@ class GlocalLearner(ExLL):
         )
 
     def _make_answers(self) -> GlocalInference:
-        origin, precision = self._origin(), precision_of(self._statistics, self._shrinkage())
+        origin, precision = self._origin(), self._precision_with(self._judgement.ridge)
         judgement = self._judgement
         if not judgement.reviewed:
             judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))

@@ -40,9 +40,6 @@ class PaperLearner(ExLL):
     def _new_precision(self) -> OwnSamplePrecision:
         return OwnSamplePrecision(self.width, SHRINKAGE, self.parameters.refresh_growth)
 
-    def _shrinkage(self) -> Shrinkage:
-        return SHRINKAGE
-
     def _block(self, X: Matrix) -> PaperBlock:
         return PaperBlock(X, self._precision.current, self._prototypes, self._megaclouds)
 
