@@ -255,6 +255,32 @@ def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) ->
     see_count(one, "mug", 8)
 
 
+def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio, tmp_path: Path) -> None:
+    one, other = taught.open("teach").page, taught.open("map").page
+    requests = []
+    one.on("request", lambda request: requests.append(request.url) if request.url.endswith("/api/teach") else None)
+    hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 160)))
+    see_count(one, "mug", 68)
+    assert len(requests) == 3
+    for page in (one, other):
+        expect(page.locator("#undo")).to_have_text('↶ Undo: Taught 60 examples of "mug"', timeout=SLOW)
+    one.locator("#undo").click()
+    see_count(one, "mug", 8)
+    expect(other.locator("#undo")).to_have_text('↶ Undo: Taught 8 examples of "pan"', timeout=SLOW)
+    assert taught.counts() == {"mug": 8, "pan": 8}
+
+    for kind, name in ((0, "mug"), (4, "jug")):
+        files_of(tmp_path / "things" / name, kind, range(200, 230))
+    choose(one, one.get_by_role("button", name="Choose a folder"), tmp_path / "things")
+    one.get_by_role("button", name="Teach under the folders' names").click()
+    see_count(one, "mug", 38)
+    see_count(one, "jug", 30)
+    expect(one.locator("#undo")).to_contain_text(re.compile('Taught 60 examples of "(mug|jug)" and "(mug|jug)"'))
+    other.locator("#undo").click()
+    see_count(one, "mug", 8)
+    assert taught.counts() == {"mug": 8, "pan": 8}
+
+
 def test_pictures_are_relabelled_and_deleted_in_bulk(taught: Studio) -> None:
     page = taught.open("teach").page
     page.get_by_role("button", name="See all pictures of mug").click()
