@@ -16,6 +16,7 @@ from browser.studio_page import (
     Studio,
     card,
     choose,
+    drop_from_disk,
     files_of,
     go,
     hand,
@@ -181,6 +182,25 @@ def test_pictures_can_be_dropped_and_pasted(studio: Studio) -> None:
     go(page, "Ask")
     hand(page, "paste", "body", (0, 5))
     expect(page.locator("#answer .says")).to_have_text("mug", timeout=SLOW)
+
+
+def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
+    things = tmp_path / "things"
+    files_of(things / "mug", 0, range(103))  # a browser reads a folder a hundred entries at a time
+    files_of(things / "more" / "pan", 1, range(3))
+    (things / "mug" / "notes.txt").write_text("no picture")
+    files_of(things / "mug" / ".hidden", 0, range(1))[0].rename(things / "mug" / ".hidden.png")
+    page = studio.open("teach").page
+    drop_from_disk(page, "#drop", things)
+    expect(page.locator("dialog li")).to_have_text(["pan: 3 pictures", "mug: 103 pictures"])
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    see_count(page, "mug", 103)
+    see_count(page, "pan", 3)
+    expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
+
+    drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
+    expect(page.locator("#jobs")).to_contain_text("3 pictures I knew already", timeout=SLOW)
+    assert studio.counts() == {"pan": 5, "mug": 103}
 
 
 def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: Studio) -> None:

@@ -153,7 +153,7 @@ def test_a_project_of_the_first_tables_is_opened_and_goes_on(tmp_path: Path) -> 
     old = sqlite3.connect(folder / "studio.db")
     old.executescript(f"{MIGRATIONS[0]} PRAGMA user_version = 1;")
     for number in (1, 2):
-        vector = np.random.default_rng(number).random(width, np.float32).tobytes()
+        vector = np.random.default_rng(number).random((width,), np.float32).tobytes()
         old.execute("INSERT INTO images VALUES (?, 'PNG', 0, ?)", (f"{number:064x}", vector))
         old.execute("INSERT INTO examples VALUES (?, ?, 'mug', '', 0, 0)", (number, f"{number:064x}"))
         old.execute("INSERT INTO edits VALUES (?, 'teach', 'Taught one.', 0)", (number,))
