@@ -105,7 +105,7 @@ export class Correction {
       h(
         "h2",
         {},
-        status === "already" ? "I knew that" : turned ? "Thank you, learned" : "Learned, but not convinced yet",
+        status === "already" ? "I knew that" : turned ? "Thank you" : "Not convinced yet",
       ),
       h("p", { role: "status" }, sentence),
       h(
