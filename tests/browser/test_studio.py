@@ -223,6 +223,16 @@ def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: 
     watched.faults.clear()
 
 
+def test_news_of_teaching_moves_no_card(taught: Studio, tmp_path: Path) -> None:
+    page = taught.open("teach").page
+    before = card(page, "pan").bounding_box()
+    hand(page, "drop", '.card[data-label="mug"]', (0, 1))
+    expect(page.locator("#jobs")).to_contain_text("1 picture I knew already", timeout=SLOW)
+    assert card(page, "pan").bounding_box() == before
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#jobs")).to_be_empty()
+
+
 def test_what_could_not_be_read_is_named_and_what_could_not_be_sent_is_sent_again(
     studio: Studio, tmp_path: Path
 ) -> None:

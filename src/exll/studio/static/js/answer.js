@@ -2,7 +2,7 @@
 
 import { bar, fill, h, quoted } from "./dom.js";
 import { pictures } from "./pictures.js";
-import { counted, percent, sureness } from "./words.js";
+import { counted, percent, sureness, surely } from "./words.js";
 
 const SHOWN = 6;
 
@@ -20,7 +20,7 @@ function known({ label, probability, runner_up: other }) {
     h(
       "p",
       {},
-      h("strong", {}, percent(probability)),
+      h("strong", {}, surely(probability)),
       " sure",
       other !== null && ["; if not, then ", quoted(other)],
       ".",
@@ -49,7 +49,7 @@ function taught(examples) {
 
 /** The words of the answer, for those who listen. */
 export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${sureness(probability)} ${label}, ${percent(probability)}` : "Unknown. Nothing I know looks like this.";
+  isKnown ? `${sureness(probability)} ${label}, ${surely(probability)}` : "Unknown. Nothing I know looks like this.";
 
 /** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {

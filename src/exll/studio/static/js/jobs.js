@@ -40,6 +40,7 @@ class Job {
 
   async run() {
     this.progress(0);
+    this.element.scrollIntoView({ block: "nearest" });
     const sent = await teachAll(this.label, this.files, {
       group: this.group,
       signal: this.stop.signal,
@@ -146,6 +147,7 @@ class Job {
         h("button", { type: "button", onclick: close }, "Dismiss"),
       ),
     );
+    this.element.scrollIntoView({ block: "nearest" });
     say(this.element.innerText);
     if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
   }
