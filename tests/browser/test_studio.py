@@ -31,6 +31,14 @@ from served import COMMAND, png
 NARROWEST = 360
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LABELS = ("mug", "pan", "bowl")
+LAST_TO_COME = {
+    "teach": ".card img",
+    "ask": "#correction h2",
+    "classes": ".rule img",
+    "map": ".plane circle",
+    "check": "#contradictions .verdict",
+    "project": "#storage dd",
+}
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
 
 
@@ -447,9 +455,7 @@ def shown(shelf: Studio, open_page: Opener, view: str) -> Watched:
     settled(watched.page)
     if view == "ask":
         hand(watched.page, "paste", "body", (0, 60))
-        expect(watched.page.locator("#correction h2")).to_be_visible(timeout=SLOW)
-    if view == "check":
-        expect(watched.page.locator(".verdict").nth(1)).to_be_visible(timeout=SLOW)
+    expect(watched.page.locator(LAST_TO_COME[view]).last).to_be_visible(timeout=SLOW)
     return watched
 
 

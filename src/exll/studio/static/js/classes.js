@@ -22,7 +22,8 @@ async function look() {
   labels = classes.map(({ label }) => label);
   byId("find").hidden = labels.length < 2;
   const at = document.activeElement?.dataset.key;
-  fill(byId("classes"), classes.length ? classes.map((one) => section(one, rules.get(one.label) ?? [])) : nothingYet("No class yet.", "Teach the first one"));
+  const sections = classes.map((one) => section(one, rules.get(one.label) ?? []));
+  fill(byId("classes"), sections.length ? sections : nothingYet("No class yet.", "Teach the first one"));
   if (at) document.querySelector(`[data-key="${CSS.escape(at)}"]`)?.focus();
   filter();
 }
