@@ -72,10 +72,10 @@ def served(folder: Path, host: str = "127.0.0.1", token: str | None = None) -> I
             thread.join()
 
 
-def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
+def start(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
     """As a person starts it; with its address."""
     process = subprocess.Popen(
-        [sys.executable, "-u", "-c", COMMAND, "studio", str(folder), "--port", "0", "--no-browser"],
+        [sys.executable, "-u", "-c", COMMAND, "studio", str(folder), "--port", "0", "--no-browser", *options],
         stdout=subprocess.PIPE,
         text=True,
     )

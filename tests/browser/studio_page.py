@@ -112,6 +112,18 @@ def hand(page: Page, way: str, where: str, *images: tuple[int, int]) -> None:
     page.evaluate(HANDED, [files, way, where])
 
 
+def drop_from_disk(page: Page, where: str, *paths: Path) -> None:
+    """As a person drags files or folders from the desktop: the browser itself reads them."""
+    box = page.locator(where).bounding_box()
+    assert box is not None
+    dragged = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        session.send("Input.dispatchDragEvent", {"type": kind, **place, "data": dragged})
+    session.detach()
+
+
 def card(page: Page, label: str) -> Locator:
     return page.locator(f'.card[data-label="{label}"]')
 

@@ -16,6 +16,7 @@ from browser.studio_page import (
     Studio,
     card,
     choose,
+    drop_from_disk,
     files_of,
     go,
     hand,
@@ -30,6 +31,14 @@ from served import COMMAND, png
 NARROWEST = 360
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LABELS = ("mug", "pan", "bowl")
+LAST_TO_COME = {
+    "teach": ".card img",
+    "ask": "#correction h2",
+    "classes": ".rule img",
+    "map": ".plane circle",
+    "check": "#contradictions .verdict",
+    "project": "#storage dd",
+}
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
 
 
@@ -183,6 +192,25 @@ def test_pictures_can_be_dropped_and_pasted(studio: Studio) -> None:
     expect(page.locator("#answer .says")).to_have_text("mug", timeout=SLOW)
 
 
+def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
+    things = tmp_path / "things"
+    files_of(things / "mug", 0, range(103))  # a browser reads a folder a hundred entries at a time
+    files_of(things / "more" / "pan", 1, range(3))
+    (things / "mug" / "notes.txt").write_text("no picture")
+    files_of(things / "mug" / ".hidden", 0, range(1))[0].rename(things / "mug" / ".hidden.png")
+    page = studio.open("teach").page
+    drop_from_disk(page, "#drop", things)
+    expect(page.locator("dialog li")).to_have_text(["pan: 3 pictures", "mug: 103 pictures"])
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    see_count(page, "mug", 103)
+    see_count(page, "pan", 3)
+    expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
+
+    drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
+    expect(page.locator("#jobs")).to_contain_text("3 pictures I knew already", timeout=SLOW)
+    assert studio.counts() == {"pan": 5, "mug": 103}
+
+
 def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: Studio) -> None:
     watched = taught.open("teach")
     page = watched.page
@@ -201,6 +229,16 @@ def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: 
     assert taught.counts() == {"mug": 8, "pan": 10}
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
+
+
+def test_news_of_teaching_moves_no_card(taught: Studio, tmp_path: Path) -> None:
+    page = taught.open("teach").page
+    before = card(page, "pan").bounding_box()
+    hand(page, "drop", '.card[data-label="mug"]', (0, 1))
+    expect(page.locator("#jobs")).to_contain_text("1 picture I knew already", timeout=SLOW)
+    assert card(page, "pan").bounding_box() == before
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#jobs")).to_be_empty()
 
 
 def test_what_could_not_be_read_is_named_and_what_could_not_be_sent_is_sent_again(
@@ -255,6 +293,32 @@ def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) ->
     see_count(one, "mug", 8)
 
 
+def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio, tmp_path: Path) -> None:
+    one, other = taught.open("teach").page, taught.open("map").page
+    requests = []
+    one.on("request", lambda request: requests.append(request.url) if request.url.endswith("/api/teach") else None)
+    hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 160)))
+    see_count(one, "mug", 68)
+    assert len(requests) == 3
+    for page in (one, other):
+        expect(page.locator("#undo")).to_have_text('↶ Undo: Taught 60 examples of "mug"', timeout=SLOW)
+    one.locator("#undo").click()
+    see_count(one, "mug", 8)
+    expect(other.locator("#undo")).to_have_text('↶ Undo: Taught 8 examples of "pan"', timeout=SLOW)
+    assert taught.counts() == {"mug": 8, "pan": 8}
+
+    for kind, name in ((0, "mug"), (4, "jug")):
+        files_of(tmp_path / "things" / name, kind, range(200, 230))
+    choose(one, one.get_by_role("button", name="Choose a folder"), tmp_path / "things")
+    one.get_by_role("button", name="Teach under the folders' names").click()
+    see_count(one, "mug", 38)
+    see_count(one, "jug", 30)
+    expect(one.locator("#undo")).to_contain_text(re.compile('Taught 60 examples of "(mug|jug)" and "(mug|jug)"'))
+    other.locator("#undo").click()
+    see_count(one, "mug", 8)
+    assert taught.counts() == {"mug": 8, "pan": 8}
+
+
 def test_pictures_are_relabelled_and_deleted_in_bulk(taught: Studio) -> None:
     page = taught.open("teach").page
     page.get_by_role("button", name="See all pictures of mug").click()
@@ -282,7 +346,7 @@ def test_a_correction_that_does_not_turn_the_answer_is_taught_once(taught: Studi
     expect(words).to_contain_text("went from", timeout=SLOW)
     now = taught.ask(image.read_bytes())
     turned = now["known"] and now["label"] == "pan"
-    expect(words).to_contain_text("Thank you, learned" if turned else "one example cannot turn the answer yet")
+    expect(words).to_contain_text("Thank you" if turned else "one example cannot turn the answer yet")
     assert taught.counts() == {"mug": 8, "pan": 9}
     expect(page.locator("#answer")).to_contain_text("I know this very picture: it was taught as “pan”", timeout=SLOW)
 
@@ -391,9 +455,7 @@ def shown(shelf: Studio, open_page: Opener, view: str) -> Watched:
     settled(watched.page)
     if view == "ask":
         hand(watched.page, "paste", "body", (0, 60))
-        expect(watched.page.locator("#correction h2")).to_be_visible(timeout=SLOW)
-    if view == "check":
-        expect(watched.page.locator(".verdict").nth(1)).to_be_visible(timeout=SLOW)
+    expect(watched.page.locator(LAST_TO_COME[view]).last).to_be_visible(timeout=SLOW)
     return watched
 
 

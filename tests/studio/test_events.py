@@ -47,12 +47,21 @@ def test_pages_hear_what_others_teach_and_when_a_rebuild_is_done(studio: Served)
     studio.taught("mug", png(0, 0), png(0, 1))
     for listener in listeners:
         facts = listener.wait_for("changed")
+        step = facts.pop("undo")
         assert facts == {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
+        assert step == studio.json("/api/project")["undo"]
     studio.post("/api/examples/delete", ids=[1])
     for listener in listeners:
         listener.wait_for("rebuilt")
         kinds = [kind for kind, _ in listener.heard]
         assert kinds.index("rebuilding") < kinds.index("rebuilt")
+
+
+def test_the_news_of_an_undo_says_what_could_be_undone_next(studio: Served) -> None:
+    studio.taught("mug", png(0, 0))
+    listener = Listener(studio)
+    studio.client.post("/api/undo")
+    assert listener.wait_for("changed")["undo"] is None
 
 
 def test_who_listens_too_slowly_is_told_to_look_anew(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,7 @@ def test_every_answer_tells_the_browser_to_run_nothing_foreign(studio: Served) -
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert "access-control-allow-origin" not in headers
     assert "content-security-policy" in studio.client.get("/teach", headers={"Host": "evil.example"}).headers
 

@@ -47,6 +47,7 @@ MIGRATIONS = (
     ) STRICT;
     INSERT INTO facts VALUES ('generation', '1');
     """,
+    "ALTER TABLE edits ADD COLUMN group_id TEXT;",
 )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
+from exll.studio.edits import Edit, Wording, last_edit, log_edit, log_taught, take_back
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.schema import migrate
 
@@ -54,16 +55,6 @@ class Lesson:
     id: int
     label: str
     vector: NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A step that can be undone."""
-
-    id: int
-    kind: str
-    sentence: str
-    made_at: float
 
 
 class Store:
@@ -159,8 +150,7 @@ class Store:
         return {number for (number,) in self._reading().execute(query)}
 
     def last_edit(self) -> Edit | None:
-        row = self._one("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1")
-        return None if row is None else Edit(*row)
+        return last_edit(self._reading())
 
     def snapshots(self) -> list[tuple[str, int, int, str]]:
         """File, generation, position and version of every snapshot, the newest first."""
@@ -173,8 +163,11 @@ class Store:
         with self._transaction() as rows:
             _set_fact(rows, name, value)
 
-    def add(self, taught: Sequence[tuple[Image, str, str]], kind: str, sentence: str) -> list[Example]:
-        """Examples (image, label, name) in the order they are to be learned, as one edit."""
+    def add(
+        self, taught: Sequence[tuple[Image, str, str]], kind: str, wording: Wording, group: str | None = None
+    ) -> list[Example]:
+        """Examples (image, label, name) in the order they are to be learned, as one edit; those of one group that
+        follow one another are one edit together."""
         now, added = time.time(), []
         with self._transaction() as rows:
             for image, label, name in taught:
@@ -188,7 +181,7 @@ class Store:
                 )
                 assert inserted.lastrowid is not None
                 added.append(Example(inserted.lastrowid, image.digest, label, name, now, False))
-            _log(rows, kind, sentence, now, [(example.id, example.label, 1) for example in added])
+            log_taught(rows, kind, group, [(example.id, example.label, 1) for example in added], wording)
         return added
 
     def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None, deleted: bool = False) -> int:
@@ -202,7 +195,7 @@ class Store:
                 return 0
             after = [(old if label is None else label, int(deleted), number) for number, old, _ in before]
             rows.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
-            _log(rows, kind, sentence, time.time(), before)
+            log_edit(rows, kind, sentence, before)
             generation = self._next_generation(rows)
         self.generation = generation
         return len(before)
@@ -213,12 +206,7 @@ class Store:
         if edit is None:
             raise ConflictError("there is nothing to undo.")
         with self._transaction() as rows:
-            rows.execute(
-                "UPDATE examples SET label = changes.label, deleted = changes.deleted "
-                "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
-                (edit.id,),
-            )
-            rows.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
+            take_back(rows, edit)
             generation = self._next_generation(rows)
         self.generation = generation
         return edit
@@ -303,10 +291,3 @@ def _json(numbers: Iterable[int]) -> str:
 
 def _set_fact(rows: sqlite3.Connection, name: str, value: str) -> None:
     rows.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
-
-
-def _log(
-    rows: sqlite3.Connection, kind: str, sentence: str, now: float, before: Iterable[tuple[int, str, int]]
-) -> None:
-    edit = rows.execute("INSERT INTO edits (kind, sentence, made_at) VALUES (?, ?, ?)", (kind, sentence, now)).lastrowid
-    rows.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", [(edit, *row) for row in before])

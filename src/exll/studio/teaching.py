@@ -1,6 +1,6 @@
 """What a person does to a project: teach, correct, relabel, delete, rename, undo. Each runs in the writer's thread."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from exll.estimator import Prediction
 from exll.explain.wording import counted
+from exll.studio.edits import Edit
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.live import Model
 from exll.studio.project import Project
-from exll.studio.store import Edit, Example, Image
+from exll.studio.store import Example, Image
+
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -41,17 +44,23 @@ class Belief:
 
 
 def teach(
-    project: Project, offered: Sequence[Offered], label: str, two_labels: bool, kind: str = "teach"
+    project: Project,
+    offered: Sequence[Offered],
+    label: str,
+    two_labels: bool,
+    kind: str = "teach",
+    group: str | None = None,
 ) -> list[Outcome]:
-    """Commit, then learn. An image that was taught already is noticed and not taught again."""
+    """Commit, then learn. An image that was taught already is noticed and not taught again. What is taught with one
+    ``group``, with nothing else in between, is one step to undo."""
     outcomes = _judged(project, offered, label, two_labels)
     fresh = [offer for offer, outcome in zip(offered, outcomes, strict=True) if outcome is None]
     if not all(project.pictures.has(offer.image.digest) for offer in fresh):
         raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
     added: list[Example] = []
     if fresh:
-        sentence = f'Taught {counted(len(fresh), "example")} of "{label}".'
-        added = project.store.add([(offer.image, label, offer.name) for offer in fresh], kind, sentence)
+        taught = [(offer.image, label, offer.name) for offer in fresh]
+        added = project.store.add(taught, kind, _taught_sentence, group)
         project.live.follow()
         _tell(project, kind, label)
     numbered = iter(added)
@@ -72,6 +81,14 @@ def _judged(project: Project, offered: Sequence[Offered], label: str, two_labels
             outcomes.append(None)
         seen.add(offer.image.digest)
     return outcomes
+
+
+def _taught_sentence(counts: Mapping[str, int]) -> str:
+    """One drop may hold the folders of many classes."""
+    *others, last = [f'"{label}"' for label in counts]
+    names = f"{', '.join(others)} and {last}" if others else last
+    of_what = names if len(counts) <= MOST_NAMED else counted(len(counts), "class")
+    return f"Taught {counted(sum(counts.values()), 'example')} of {of_what}."
 
 
 def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[Outcome, Belief, Belief]:
@@ -147,7 +164,14 @@ def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int]
 
 
 def _tell(project: Project, kind: str, label: str | None) -> None:
-    counts = project.store.counts()
+    counts, edit = project.store.counts(), project.store.last_edit()
     project.events.publish(
-        "changed", {"kind": kind, "label": label, "counts": counts, "examples": sum(counts.values())}
+        "changed",
+        {
+            "kind": kind,
+            "label": label,
+            "counts": counts,
+            "examples": sum(counts.values()),
+            "undo": None if edit is None else edit.facts(),
+        },
     )

@@ -1,5 +1,6 @@
 """Images in and out as a zip with one folder a class. Names inside of it are labels and captions, never paths."""
 
+import secrets
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -23,15 +24,16 @@ PROBLEMS_NAMED = 100
 
 
 def import_images(project: Project, file: BinaryIO) -> ImportAnswer:
-    """Teach every image under the name of its folder, some at a time; each batch is safe as soon as it is done."""
+    """Teach every image under the name of its folder, some at a time; each batch is safe as soon as it is done. One
+    zip is one step to undo."""
     answer = ImportAnswer(taught=0, already=0, conflicts=0, unreadable=0, passed_over=0, problems=[])
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = _images(archive, answer)
+            entries, group = _images(archive, answer), secrets.token_hex(8)
             for start in range(0, len(entries), BATCH):
                 if project.closing.is_set():
                     raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is noticed.")
-                _teach_batch(project, archive, entries[start : start + BATCH], answer)
+                _teach_batch(project, archive, entries[start : start + BATCH], group, answer)
                 done = min(start + BATCH, len(entries))
                 project.events.publish("importing", {"done": done, "images": len(entries)})
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
@@ -71,7 +73,11 @@ def _images(archive: zipfile.ZipFile, answer: ImportAnswer) -> list[tuple[zipfil
 
 
 def _teach_batch(
-    project: Project, archive: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], answer: ImportAnswer
+    project: Project,
+    archive: zipfile.ZipFile,
+    entries: list[tuple[zipfile.ZipInfo, str]],
+    group: str,
+    answer: ImportAnswer,
 ) -> None:
     offered: dict[str, list[Offered]] = {}
     for info, label in entries:
@@ -86,7 +92,7 @@ def _teach_batch(
             answer.unreadable += 1
             _note(answer, unreadable_file(name, error))
     for label, offers in offered.items():
-        outcomes = project.live.write(partial(teach, project, offers, label, False)).result()
+        outcomes = project.live.write(partial(teach, project, offers, label, False, group=group)).result()
         for offer, outcome in zip(offers, outcomes, strict=True):
             answer.taught += outcome.status == "taught"
             answer.already += outcome.status == "already"

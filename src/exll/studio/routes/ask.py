@@ -197,13 +197,18 @@ def _belief(belief: Belief) -> BeliefShape:
 def _said(label: str, status: Literal["taught", "already"], before: Belief, after: Belief, turned: bool) -> str:
     if status == "already":
         return f'This very image was taught as "{label}" before; it was not taught twice.'
-    change = f"from {before.probability:.0%} to {after.probability:.0%}"
+    change = f"from {_sure(before.probability)} to {_sure(after.probability)}"
     if turned:
         return f'Learned: the probability of "{label}" went {change}.'
     return (
         f'Learned, but one example cannot turn the answer yet: the probability of "{label}" went {change}. '
         "A few more examples like this one will."
     )
+
+
+def _sure(probability: float) -> str:
+    """Nobody is ever quite sure, even where a number was rounded to 1."""
+    return "more than 99%" if probability >= 0.995 else f"{probability:.0%}"
 
 
 async def _row(project: Project, file: UploadFile) -> dict[str, Any]:

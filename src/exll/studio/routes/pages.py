@@ -65,5 +65,6 @@ for view in VIEWS:
 
 
 def _shown(request: Request, template: str, status: int = 200, **facts: object) -> Response:
-    context = {"views": VIEWS, "version": __version__, "project": request.app.state.project.name, **facts}
-    return templates.TemplateResponse(request, template, context, status)
+    state = request.app.state
+    context = {"views": VIEWS, "version": __version__, "project": state.project.name, "locked": state.gate is not None}
+    return templates.TemplateResponse(request, template, context | facts, status)

@@ -70,7 +70,7 @@ async def purge_deleted(project: CurrentProject) -> PurgeAnswer:
 
 @router.post("/undo")
 async def undo_last(project: CurrentProject) -> UndoAnswer:
-    """Take back the last step: teaching, correcting, relabelling, deleting, renaming or merging."""
+    """Take back the last step: teaching (all of a group), correcting, relabelling, deleting, renaming or merging."""
     undone = await change(project, lambda: undo(project))
     following = await project.reading.run(project.store.last_edit)
     return UndoAnswer(

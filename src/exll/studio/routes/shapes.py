@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from exll.estimator import Prediction
-from exll.studio.store import LARGEST_ID, Edit, Example
+from exll.studio.edits import Edit
+from exll.studio.store import LARGEST_ID, Example
 
 MOST_AT_ONCE = 10_000
 
@@ -268,7 +269,7 @@ class EditShape(BaseModel):
 
     @classmethod
     def of(cls, edit: Edit) -> "EditShape":
-        return cls(kind=edit.kind, sentence=edit.sentence, made_at=edit.made_at)
+        return cls(**edit.facts())
 
 
 class UndoAnswer(BaseModel):

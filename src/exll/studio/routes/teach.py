@@ -13,8 +13,18 @@ from exll.studio.routes.shapes import ExampleShape, TaughtFile, TeachAnswer
 from exll.studio.teaching import Offered, Outcome, teach
 
 MOST_FILES = 500
+LONGEST_GROUP = 64
 
 router = APIRouter(prefix="/api", tags=["teach"], responses=PROBLEMS)
+Group = Annotated[
+    str | None,
+    Form(
+        max_length=LONGEST_GROUP,
+        pattern="^[A-Za-z0-9_-]+$",
+        description="an id of your own making: requests with the same one, with no other change between them, "
+        "are one step to undo",
+    ),
+]
 
 
 @router.post("/teach", response_model=TeachAnswer)
@@ -23,6 +33,7 @@ async def teach_images(
     label: LabelField,
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
+    group: Group = None,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
     one label, and under a second one only where ``two_labels`` says so."""
@@ -30,12 +41,18 @@ async def teach_images(
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
-    outcomes = iter(await change(project, lambda: teach(project, offered, label, two_labels)) if offered else [])
+    outcomes = iter(await _taught(project, offered, label, two_labels, group) if offered else [])
     results = [offer if isinstance(offer, TaughtFile) else taught_file(offer, next(outcomes)) for offer in looked]
     if all(result.status in ("unreadable", "conflict") for result in results):
         return _refused(results)
     counts = await project.reading.run(project.store.counts)
     return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
+
+
+async def _taught(
+    project: Project, offered: list[Offered], label: str, two_labels: bool, group: str | None
+) -> list[Outcome]:
+    return await change(project, lambda: teach(project, offered, label, two_labels, group=group))
 
 
 async def _offered(project: Project, file: UploadFile) -> Offered | TaughtFile:

@@ -2,7 +2,7 @@
 
 import { bar, fill, h, quoted } from "./dom.js";
 import { pictures } from "./pictures.js";
-import { counted, percent, sureness } from "./words.js";
+import { counted, percent, sureness, surely } from "./words.js";
 
 const SHOWN = 6;
 
@@ -20,7 +20,7 @@ function known({ label, probability, runner_up: other }) {
     h(
       "p",
       {},
-      h("strong", {}, percent(probability)),
+      h("strong", {}, surely(probability)),
       " sure",
       other !== null && ["; if not, then ", quoted(other)],
       ".",
@@ -49,17 +49,19 @@ function taught(examples) {
 
 /** The words of the answer, for those who listen. */
 export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${sureness(probability)} ${label}, ${percent(probability)}` : "Unknown. Nothing I know looks like this.";
+  isKnown ? `${sureness(probability)} ${label}, ${surely(probability)}` : "Unknown. Nothing I know looks like this.";
 
 /** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {
   const { hit, near_hit: nearHit, near_miss: nearMiss, prediction } = found;
-  const says = prediction.known ? "It looks most like these" : "The nearest I know, but not near enough";
+  const says = prediction.known
+    ? `It looks most like ${hit.support > 1 ? "these " : ""}`
+    : "The nearest I know, yet not near enough: ";
   fill(
     element,
     h("h2", {}, "Why"),
     h("p", {}, voices(found.details)),
-    card("Hit", [says, ", ", ...of(hit), "."], hit),
+    card("Hit", [says, ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
       : nothing("Near hit", [quoted(hit.label), " has one look only so far."]),
@@ -96,7 +98,11 @@ function card(title, words, { examples, label }) {
     h("p", {}, words),
     pictures(numbers.slice(0, SHOWN), label, { large: true, more: numbers.length - SHOWN }),
     typeof closest === "number" &&
-      h("p", { class: "faint" }, `The closest of them is ${percent(Math.max(0, closest))} alike.`),
+      h(
+        "p",
+        { class: "faint" },
+        `${examples.length > 1 ? "The closest of them" : "It"} is ${percent(Math.max(0, closest))} alike.`,
+      ),
   );
 }
 

@@ -42,6 +42,7 @@ class Panel {
     }
     this.button.setAttribute("aria-pressed", "true");
     fill(this.slot, this.element);
+    this.element.scrollIntoView({ block: "nearest" });
     this.status.textContent = "Turn it around while you record, so that I see it from all sides.";
     await this.offerDevices();
   }

@@ -2,11 +2,11 @@
 
 import { get, postJson } from "./api.js";
 import { askLabel } from "./dialogs.js";
-import { byId, fill, gathered, h, quoted } from "./dom.js";
+import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
 import { onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
 import { picture, pictures } from "./pictures.js";
-import { counted, percent } from "./words.js";
+import { counted, surely } from "./words.js";
 
 const COMPARED = 4;
 let labels = [];
@@ -20,7 +20,11 @@ async function look() {
   labels = classes.map(({ label }) => label);
   const twice = new Set(contradictions.flatMap(({ examples }) => examples.map(({ id }) => id)));
   const doubtful = suspects.filter(({ example }) => !twice.has(example.id));
-  byId("judged").textContent = summary(doubtful.length + contradictions.length, judged, kept);
+  fill(
+    byId("judged"),
+    judged > 0 && h("p", {}, summary(doubtful.length + contradictions.length, judged, kept)),
+    judged === 0 && nothingYet("Nothing to check yet.", "Teach two classes first"),
+  );
   newest = new Map(classes.map((one) => [one.label, one.newest]));
   list("suspects", doubtful.map(suspectItem));
   list(
@@ -30,7 +34,6 @@ async function look() {
 }
 
 function summary(doubtful, judged, kept) {
-  if (!judged) return "Nothing to check yet: teach two classes first.";
   const found = doubtful ? `${counted(doubtful, "picture")} to look at` : "All is well: every picture fits its class";
   return `${found}; ${counted(judged, "picture")} judged${kept ? `, ${kept} kept by you` : ""}.`;
 }
@@ -47,7 +50,7 @@ function suspectItem({ example, would_be: other, doubt }) {
     label,
     [
       h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."),
-      h("p", { class: "faint" }, `Doubt: ${percent(doubt)}; `, h("bdi", {}, name)),
+      h("p", { class: "faint" }, `Doubt: ${surely(doubt)}; `, h("bdi", {}, name)),
       h(
         "div",
         { class: "compared" },

@@ -2,7 +2,7 @@
 
 import { get, postJson } from "./api.js";
 import { askLabel, choice, confirmed } from "./dialogs.js";
-import { byId, fill, gathered, h } from "./dom.js";
+import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
 import { onAny } from "./events.js";
 import { showGallery } from "./gallery.js";
 import { complain, tell, trying } from "./notice.js";
@@ -22,7 +22,8 @@ async function look() {
   labels = classes.map(({ label }) => label);
   byId("find").hidden = labels.length < 2;
   const at = document.activeElement?.dataset.key;
-  fill(byId("classes"), classes.length ? classes.map((one) => section(one, rules.get(one.label) ?? [])) : empty());
+  const sections = classes.map((one) => section(one, rules.get(one.label) ?? []));
+  fill(byId("classes"), sections.length ? sections : nothingYet("No class yet.", "Teach the first one"));
   if (at) document.querySelector(`[data-key="${CSS.escape(at)}"]`)?.focus();
   filter();
 }
@@ -44,14 +45,8 @@ function section(one, rules) {
       {},
       h("h2", {}, h("bdi", {}, label)),
       h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
-      h(
-        "p",
-        {},
-        badge(one),
-        " ",
-        one.tested > 0 && `${percent(one.recognised / one.tested)} of ${one.tested} recognised`,
-      ),
-      h("p", { class: "faint" }, withoutName(one)),
+      h("p", {}, badge(one)),
+      h("p", { class: "faint" }, progress(one)),
       h(
         "p",
         { class: "row" },
@@ -101,19 +96,18 @@ function ruleOf({ support, share, examples }, label) {
   );
 }
 
-const KINDS = { enough: "enough", "nearly there": "", "needs more": "needs", "too early to tell": "" };
-const withoutName = ({ label, sentence }) =>
-  sentence.startsWith(`"${label}": `) ? sentence.slice(label.length + 4) : sentence;
-const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
-
-function empty() {
-  return h(
-    "div",
-    { class: "drop empty" },
-    h("p", {}, h("strong", {}, "No class yet.")),
-    h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach the first one")),
-  );
+/** How the newest of a class fared before they were learned. */
+function progress({ label, sentence, tested, recognised, confused_with: other, confusions }) {
+  if (!tested) return sentence.replace(`"${label}": `, "");
+  return [
+    `Of its last ${counted(tested, "picture")} I recognised ${recognised} before I learned them`,
+    other !== null && [`; ${confusions} I took for `, quoted(other)],
+    ".",
+  ];
 }
+
+const KINDS = { enough: "enough", "nearly there": "", "needs more": "needs", "too early to tell": "" };
+const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
 
 function toggle(label) {
   if (!opened.delete(label)) opened.add(label);

@@ -4,7 +4,7 @@ import { get, postForm, postJson } from "./api.js";
 import { chips, choice } from "./dialogs.js";
 import { bar, fill, h, quoted } from "./dom.js";
 import { complain, say, trying } from "./notice.js";
-import { percent } from "./words.js";
+import { surely } from "./words.js";
 
 export class Correction {
   /** @param {HTMLElement} element @param {() => void} changed Called when the answer may be another. */
@@ -105,7 +105,7 @@ export class Correction {
       h(
         "h2",
         {},
-        status === "already" ? "I knew that" : turned ? "Thank you, learned" : "Learned, but not convinced yet",
+        status === "already" ? "I knew that" : turned ? "Thank you" : "Not convinced yet",
       ),
       h("p", { role: "status" }, sentence),
       h(
@@ -113,10 +113,10 @@ export class Correction {
         { class: "turning" },
         h("span", {}, "Before"),
         bar(before.probability, true),
-        h("span", {}, percent(before.probability)),
+        h("span", {}, surely(before.probability)),
         h("span", {}, "Now"),
         bar(after.probability),
-        h("span", {}, h("strong", {}, percent(after.probability))),
+        h("span", {}, h("strong", {}, surely(after.probability))),
       ),
       h(
         "p",

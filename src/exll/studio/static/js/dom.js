@@ -42,6 +42,16 @@ export function fill(element, ...children) {
 /** A stranger's word inside a sentence, whichever way its script runs. */
 export const quoted = (label) => ["“", h("bdi", {}, label), "”"];
 
+/** What a page says while there is nothing to show, and the way to change that. */
+export function nothingYet(words, action) {
+  return h(
+    "div",
+    { class: "drop empty" },
+    h("p", {}, h("strong", {}, words)),
+    h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, action)),
+  );
+}
+
 /** A bar as long as a share; the number stands beside it in words. */
 export function bar(share, weak = false) {
   const inside = h("span");

@@ -84,7 +84,8 @@ class Gallery {
   async relabel() {
     const others = this.labels().filter((label) => label !== this.label);
     const label = await askLabel(`What ${this.chosen.size === 1 ? "is it" : "are they"}?`, others, { yes: "Change" });
-    if (label) await this.change("/api/examples/relabel", { label }, `are ${label} now`);
+    const verb = this.chosen.size === 1 ? "is" : "are";
+    if (label) await this.change("/api/examples/relabel", { label }, `${verb} ${label} now`);
   }
 
   async remove() {

@@ -5,24 +5,26 @@ import { choice } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
 import { say, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
-import { teachAll } from "./upload.js";
+import { newGroup, teachAll } from "./upload.js";
 import { counted } from "./words.js";
 
 const NAMED = 5;
 const SHOWN = 8;
 let last = Promise.resolve();
 
-/** One after the other, in the order they were given. @param {string} label @param {(File | Blob)[]} files */
-export function teach(label, files) {
-  const job = new Job(label, files);
+/**
+ * One after the other, in the order they were given.
+ * @param {string} label @param {(File | Blob)[]} files @param {string} [group]
+ */
+export function teach(label, files, group = newGroup()) {
+  const job = new Job(label, files, group);
   last = last.then(() => job.run());
   return last;
 }
 
 class Job {
-  constructor(label, files) {
-    this.label = label;
-    this.files = files;
+  constructor(label, files, group) {
+    Object.assign(this, { label, files, group });
     this.stop = new AbortController();
     this.meter = h("progress", { max: files.length, value: 0, "aria-label": `Teaching ${label}` });
     this.words = h("p", {}, "Waiting: ", counted(files.length, "picture"), " of ", quoted(label));
@@ -36,12 +38,13 @@ class Job {
     byId("jobs").append(this.element);
   }
 
-  async run(options = {}) {
+  async run() {
     this.progress(0);
+    this.element.scrollIntoView({ block: "nearest" });
     const sent = await teachAll(this.label, this.files, {
+      group: this.group,
       signal: this.stop.signal,
       progress: (done) => this.progress(done),
-      ...options,
     });
     if (sent.conflicts.length) await this.settle(sent);
     this.report(sent);
@@ -96,7 +99,7 @@ class Job {
       const again = await teachAll(
         this.label,
         sent.conflicts.map(({ file }) => file),
-        { twoLabels: true },
+        { group: this.group, twoLabels: true },
       );
       sent.taught += again.taught;
       sent.unsent.push(...again.unsent);
@@ -125,7 +128,7 @@ class Job {
     const close = () => this.element.remove();
     const again = () => {
       close();
-      teach(this.label, sent.unsent);
+      teach(this.label, sent.unsent, this.group);
     };
     this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error && !cancelled));
     fill(
@@ -144,6 +147,7 @@ class Job {
         h("button", { type: "button", onclick: close }, "Dismiss"),
       ),
     );
+    this.element.scrollIntoView({ block: "nearest" });
     say(this.element.innerText);
     if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
   }

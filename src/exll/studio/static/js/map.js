@@ -1,7 +1,7 @@
 /** The Map page: prototypes as circles; pointing at one shows its pictures. */
 
 import { get } from "./api.js";
-import { byId, fill, gathered, h, svg } from "./dom.js";
+import { byId, fill, gathered, h, nothingYet, svg } from "./dom.js";
 import { onAny } from "./events.js";
 import { trying } from "./notice.js";
 import { pictures } from "./pictures.js";
@@ -10,6 +10,7 @@ import { counted, simple } from "./words.js";
 const SIDE = 1000;
 const MARGIN = 30;
 const LETTERS = { wide: 26, narrow: 44 }; // their height on the drawing, which shrinks on a telephone
+const HALO = 8; // around letters
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const HINT = "Point at a circle, touch it, or go from one to the next with Tab and the arrow keys.";
 
@@ -22,15 +23,7 @@ async function look() {
   if (!map) return;
   byId("find").hidden = map.prototypes.length === 0;
   if (!map.prototypes.length) {
-    fill(
-      byId("map"),
-      h(
-        "div",
-        { class: "drop empty" },
-        h("p", {}, h("strong", {}, "No map yet.")),
-        h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, "Teach something first")),
-      ),
-    );
+    fill(byId("map"), nothingYet("No map yet.", "Teach something first"));
     return;
   }
   const focused = document.activeElement?.dataset?.prototype;
@@ -46,6 +39,8 @@ async function look() {
 }
 
 const place = ({ x, y }) => [MARGIN + (SIDE - 2 * MARGIN) * x, MARGIN + (SIDE - 2 * MARGIN) * (1 - y)];
+
+const radiusOf = ({ radius }) => Math.max(7, radius * SIDE);
 
 function draw(map) {
   const colour = new Map(map.labels.map((label, k) => [label, map.colours[k]]));
@@ -84,7 +79,7 @@ function circle(one, fillColour) {
   const mark = svg("circle", {
     cx,
     cy,
-    r: Math.max(7, one.radius * SIDE),
+    r: radiusOf(one),
     fill: fillColour,
     tabindex: "-1",
     role: "img",
@@ -98,26 +93,39 @@ function circle(one, fillColour) {
   return mark;
 }
 
-/** One name a class, on its largest circle; those that would overlap others wait until their class is looked for. */
+/** One name a class, at its largest circle that has room; where none has, it waits until its class is looked for. */
 function titles(largest) {
   const taken = [];
-  const seen = new Set();
   const size = matchMedia("(max-width: 760px)").matches ? LETTERS.narrow : LETTERS.wide;
-  return largest
-    .filter(({ label }) => !seen.has(label) && seen.add(label))
-    .map((one) => {
-      const short = one.label.length > 24 ? `${one.label.slice(0, 23)}…` : one.label;
-      const half = (short.length * size * 0.58) / 2;
-      const [x, y] = place(one);
-      const middle = Math.min(Math.max(x, half), SIDE - half);
-      const free = taken.every(([a, b, width]) => Math.abs(a - middle) > width + half || Math.abs(b - y) > 1.15 * size);
-      if (free) taken.push([middle, y, half]);
-      return svg(
-        "text",
-        { x: middle, "font-size": size, y, "data-label": one.label, class: free ? "" : "off", "aria-hidden": "true" },
-        short,
-      );
-    });
+  return [...new Set(largest.map(({ label }) => label))].map((label) => {
+    const short = label.length > 24 ? `${label.slice(0, 23)}…` : label;
+    const half = widthOf(short, size) / 2;
+    const spots = largest.filter((one) => one.label === label).flatMap((one) => spotsOf(one, half, size));
+    const free = spots.find(([x, y]) =>
+      taken.every(([a, b, width]) => Math.abs(a - x) > width + half || Math.abs(b - y) > 1.15 * size),
+    );
+    if (free) taken.push([...free, half]);
+    const [x, y] = free ?? spots[0];
+    return svg(
+      "text",
+      { x, y, "font-size": size, "data-label": label, class: free ? "" : "off", "aria-hidden": "true" },
+      short,
+    );
+  });
+}
+
+function widthOf(text, size) {
+  const letters = document.createElement("canvas").getContext("2d");
+  letters.font = `600 ${size}px system-ui, sans-serif`;
+  return letters.measureText(text).width + HALO;
+}
+
+/** Where the name of a circle may stand: on it, below it, above it; never cut off at a side. */
+function spotsOf(one, half, size) {
+  const [x, y] = place(one);
+  const away = radiusOf(one) + 0.7 * size;
+  const middle = Math.min(Math.max(x, half), SIDE - half);
+  return [y, y + away, y - away].filter((at) => at > size && at < SIDE - size).map((at) => [middle, at]);
 }
 
 function show(mark, { label, support, examples }) {
@@ -156,7 +164,7 @@ function nameButton(label, colour) {
   const dot = svg(
     "svg",
     { class: "dot", viewBox: "0 0 10 10", "aria-hidden": "true" },
-    svg("circle", { cx: 5, cy: 5, r: 5, fill: colour }),
+    svg("circle", { cx: 5, cy: 5, r: 4.6, fill: colour }),
   );
   return h(
     "button",

@@ -8,6 +8,7 @@ import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");
 const undo = byId("undo");
+let news = 0;
 
 function state(words, busy = false) {
   strip.classList.toggle("busy", busy);
@@ -19,12 +20,22 @@ function ready(examples, classes) {
   else state("Nothing taught yet.");
 }
 
+/** @param {{sentence: string} | null} step */
+function offerUndo(step) {
+  undo.hidden = step === null;
+  byId("undo-what").textContent = step ? `: ${step.sentence.replace(/\.$/, "")}` : "";
+  undo.title = step?.sentence ?? "";
+}
+
 async function look() {
+  const heard = news;
   const facts = await get("/api/project").catch(() => null);
   if (!facts) return;
-  undo.hidden = facts.undo === null;
-  byId("undo-what").textContent = facts.undo ? `: ${facts.undo.sentence.replace(/\.$/, "")}` : "";
-  undo.title = facts.undo?.sentence ?? "";
+  if (heard !== news) {
+    lookSoon(); // the answer may be older than the news
+    return;
+  }
+  offerUndo(facts.undo);
   if (facts.rebuilding) state("Learning your change …", true);
   else ready(facts.examples, facts.classes);
 }
@@ -35,18 +46,20 @@ on("rebuilding", ({ done, examples }) => {
   const share = examples > 200 ? ` ${Math.round((100 * done) / examples)}%` : "";
   state(`Learning your change …${share}`, true);
 });
-on("changed", ({ counts, examples }) => {
+on("changed", ({ counts, examples, undo: step }) => {
+  news += 1;
+  offerUndo(step);
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
 });
 on("lost", () => state("No connection to the studio; trying again …", true));
-onAny(["connected", "changed", "rebuilt", "anew"], lookSoon);
+onAny(["connected", "rebuilt", "anew"], lookSoon);
 
 undo.addEventListener("click", () =>
   trying(async () => {
-    const { undone } = await postJson("/api/undo");
+    const { undone, next } = await postJson("/api/undo");
     tell(`Undone: ${undone.sentence}`, "", { seconds: 8 });
     say(`Undone: ${undone.sentence}`);
-    look();
+    offerUndo(next);
   }),
 );
 

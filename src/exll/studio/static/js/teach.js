@@ -8,6 +8,7 @@ import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
 import { teach } from "./jobs.js";
 import { say, trying } from "./notice.js";
+import { newGroup } from "./upload.js";
 import { counted } from "./words.js";
 
 const NAMED = "named classes"; // named, but without a picture yet: the server does not know them
@@ -84,10 +85,12 @@ async function receive(found) {
     );
     if (!answer) return;
     if (answer === "folders") {
+      const group = newGroup();
       for (const [folder, files] of folders)
         teach(
           folder,
           files.map(({ file }) => file),
+          group,
         );
       return;
     }

@@ -11,17 +11,20 @@ const BATCH_BYTES = 24_000_000;
  *   error: any}} Sent
  */
 
+/** What is taught with one of these is one step to undo. (randomUUID is missing where there is no TLS.) */
+export const newGroup = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+
 /**
  * @param {string} label @param {(File | Blob)[]} files
- * @param {{signal?: AbortSignal, twoLabels?: boolean, progress?: (done: number) => void}} options
+ * @param {{group: string, signal?: AbortSignal, twoLabels?: boolean, progress?: (done: number) => void}} options
  * @returns {Promise<Sent>}
  */
-export async function teachAll(label, files, { signal, twoLabels = false, progress = () => {} } = {}) {
+export async function teachAll(label, files, { group, signal, twoLabels = false, progress = () => {} }) {
   const sent = { taught: 0, already: [], conflicts: [], unreadable: [], unsent: [], error: null };
   let done = 0;
   for (const batch of batches(files)) {
     try {
-      sort(await results(label, batch, twoLabels, signal), batch, sent);
+      sort(await results({ label, files: batch, two_labels: twoLabels, group }, signal), batch, sent);
     } catch (error) {
       sent.unsent = files.slice(done);
       sent.error = error;
@@ -34,9 +37,9 @@ export async function teachAll(label, files, { signal, twoLabels = false, progre
 }
 
 /** Where none of a batch could be taught, the error says why for each. */
-async function results(label, files, twoLabels, signal) {
+async function results(fields, signal) {
   try {
-    return (await postForm("/api/teach", { label, files, two_labels: twoLabels }, signal)).results;
+    return (await postForm("/api/teach", fields, signal)).results;
   } catch (error) {
     if (error.body?.results) return error.body.results;
     throw error;

@@ -12,6 +12,9 @@ export function percent(share) {
   return `${Math.round(share * 100)}%`;
 }
 
+/** Nobody is ever quite sure, even where a number was rounded to 1. */
+export const surely = (probability) => percent(Math.min(probability, 0.9999));
+
 /** How sure, as people say it. */
 export function sureness(probability) {
   if (probability >= 0.97) return "This is almost certainly";

@@ -1,0 +1,73 @@
+"""Steps that can be undone, as rows: what each is called, and how its examples were before it."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Before: TypeAlias = tuple[int, str, int]  # number, label and whether it was deleted
+Wording: TypeAlias = Callable[[dict[str, int]], str]  # from how many examples of each class a step taught
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A step that can be undone."""
+
+    id: int
+    kind: str
+    sentence: str
+    made_at: float
+
+    def facts(self) -> dict[str, Any]:
+        """For those who look at the project from outside."""
+        return {"kind": self.kind, "sentence": self.sentence, "made_at": self.made_at}
+
+
+def last_edit(rows: sqlite3.Connection) -> Edit | None:
+    row = rows.execute("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1").fetchone()
+    return None if row is None else Edit(*row)
+
+
+def log_edit(rows: sqlite3.Connection, kind: str, sentence: str, before: Sequence[Before]) -> None:
+    _log_changes(rows, _new_edit(rows, kind, sentence, None), before)
+
+
+def log_taught(
+    rows: sqlite3.Connection, kind: str, group: str | None, before: Sequence[Before], wording: Wording
+) -> None:
+    """A step of its own, or more of the last one where that is of the same group."""
+    edit = _last_of_group(rows, group) or _new_edit(rows, kind, "", group)
+    _log_changes(rows, edit, before)
+    query = "SELECT label, count(*) FROM changes WHERE edit = ? GROUP BY label ORDER BY min(example)"
+    sentence = wording(dict(rows.execute(query, (edit,)).fetchall()))
+    rows.execute("UPDATE edits SET sentence = ?, made_at = ? WHERE id = ?", (sentence, time.time(), edit))
+
+
+def take_back(rows: sqlite3.Connection, edit: Edit) -> None:
+    rows.execute(
+        "UPDATE examples SET label = changes.label, deleted = changes.deleted "
+        "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
+        (edit.id,),
+    )
+    rows.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
+
+
+def _last_of_group(rows: sqlite3.Connection, group: str | None) -> int | None:
+    """Nothing came in between: it is the last of all."""
+    query = "SELECT id FROM edits WHERE id = (SELECT max(id) FROM edits) AND group_id = ?"
+    row = rows.execute(query, (group,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _new_edit(rows: sqlite3.Connection, kind: str, sentence: str, group: str | None) -> int:
+    inserted = rows.execute(
+        "INSERT INTO edits (kind, sentence, made_at, group_id) VALUES (?, ?, ?, ?)",
+        (kind, sentence, time.time(), group),
+    )
+    assert inserted.lastrowid is not None
+    return inserted.lastrowid
+
+
+def _log_changes(rows: sqlite3.Connection, edit: int, before: Sequence[Before]) -> None:
+    rows.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", [(edit, *row) for row in before])

@@ -1,0 +1,95 @@
+"""A studio that is open to others, as a browser meets its door."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.checks import NARROW, WIDE, Opener
+from browser.studio_page import awake, whole
+from exll.studio.tokens import COOKIE
+from served import PATIENCE, start
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+REFUSED = "Failed to load resource: the server responded with a status of 401"
+STATUS = "path => fetch(path, {method: path === '/api/undo' ? 'POST' : 'GET'}).then((answer) => answer.status)"
+ASKED = ("/api/project", "/api/events", "/api/examples/1/image", "/api/undo")
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """An address and the token that was shown with it."""
+    process, address = start(tmp_path_factory.mktemp("open"), "--host", "0.0.0.0")
+    assert process.stdout is not None
+    try:
+        yield address, process.stdout.readline().split("shown only now: ")[1].strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def say_token(page: Page, token: str) -> None:
+    page.get_by_label("The token that was shown").fill(token)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Come in").click()
+
+
+def test_the_token_opens_the_door_and_nothing_else_does(door: tuple[str, str], open_page: Opener) -> None:
+    address, token = door
+    watched = open_page(f"{address}map", allowed=address)
+    page = watched.page
+    assert page.url == f"{address}login"
+    assert [page.evaluate(STATUS, path) for path in ASKED] == [401] * len(ASKED)
+
+    say_token(page, "not-the-right-token")
+    expect(page.get_by_role("alert")).to_have_text("That is not the token.")
+    expect(page.get_by_label("The token that was shown")).to_be_focused()
+    assert page.context.cookies() == []
+
+    say_token(page, token)
+    awake(page)
+    assert page.url == f"{address}teach"
+    (cookie,) = page.context.cookies()
+    assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == (COOKIE, True, "Strict")
+    assert token not in cookie["value"]
+    assert page.evaluate("document.cookie") == ""
+    assert page.evaluate(STATUS, "/api/project") == 200
+
+    page.goto(f"{address}project")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Log out").click()
+    assert page.url == f"{address}login"
+    assert page.context.cookies() == []
+    assert [page.evaluate(STATUS, path) for path in ASKED] == [401] * len(ASKED)
+    assert len(watched.faults) == 2 * len(ASKED) + 1
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()
+
+
+def test_a_page_that_is_no_longer_let_in_leads_to_the_door(door: tuple[str, str], open_page: Opener) -> None:
+    address, token = door
+    watched = open_page(f"{address}login", allowed=address)
+    page = watched.page
+    say_token(page, token)
+    awake(page)
+    page.context.clear_cookies()
+    page.evaluate("() => { import('/static/js/api.js').then(({get}) => get('/api/classes').catch(() => {})); }")
+    page.wait_for_url(f"{address}login")
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()
+
+
+def test_the_door_is_readable_in_light_and_dark_on_wide_and_narrow_screens(
+    door: tuple[str, str], open_page: Opener
+) -> None:
+    watched = open_page(f"{door[0]}login", allowed=door[0])
+    expect(watched.page.get_by_label("The token that was shown")).to_be_focused()
+    say_token(watched.page, "not-the-right-token")
+    for width in (WIDE, NARROW):
+        whole(watched.page, width)
+        for scheme in SCHEMES:
+            watched.page.emulate_media(color_scheme=scheme)
+            watched.check()
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()

@@ -1,0 +1,168 @@
+"""What a person did in one go is one step to undo, however many requests it took."""
+
+import io
+import signal
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from exll.studio.project import Project
+from exll.studio.schema import MIGRATIONS
+from served import Served, assert_model_is_its_log, png, settle, start
+
+
+def undone(studio: Served) -> list[str]:
+    """The sentences of all steps, the last first, while everything is undone."""
+    sentences = []
+    while (response := studio.client.post("/api/undo")).status_code == 200:
+        sentences.append(response.json()["undone"]["sentence"])
+    assert response.status_code == 409
+    return sentences
+
+
+def undo_sentence(studio: Served) -> str | None:
+    step = studio.json("/api/project")["undo"]
+    return None if step is None else str(step["sentence"])
+
+
+def test_requests_of_one_group_are_one_step(studio: Served) -> None:
+    studio.taught("pan", png(1, 0))
+    for start_at in (0, 3, 6):
+        studio.taught("mug", *(png(0, start_at + i) for i in range(3)), group="drop-1")
+    assert undo_sentence(studio) == 'Taught 9 examples of "mug".'
+    answer = studio.client.post("/api/undo").json()
+    assert answer["undone"]["sentence"] == 'Taught 9 examples of "mug".'
+    assert answer["next"]["sentence"] == 'Taught 1 example of "pan".'
+    assert studio.project.store.counts() == {"pan": 1}
+    studio.settle()
+    assert_model_is_its_log(studio.project)
+    assert undone(studio) == ['Taught 1 example of "pan".']
+
+
+def test_without_a_group_every_request_is_a_step(studio: Served) -> None:
+    for seed in range(2):
+        studio.taught("mug", png(0, seed))
+    assert undone(studio) == ['Taught 1 example of "mug".'] * 2
+
+
+def test_two_groups_that_take_turns_stay_apart(studio: Served) -> None:
+    for seed, group in enumerate("aabab"):
+        studio.taught("mug", png(0, seed), group=group)
+    one, two = 'Taught 1 example of "mug".', 'Taught 2 examples of "mug".'
+    assert undone(studio) == [one, one, one, two]
+
+
+def test_anything_in_between_ends_a_step_and_undoing_it_opens_the_step_again(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), png(0, 1), group="a")
+    studio.post("/api/examples/delete", ids=[1])
+    studio.taught("mug", png(0, 2), group="a")
+    assert undo_sentence(studio) == 'Taught 1 example of "mug".'
+    for _ in range(2):
+        studio.client.post("/api/undo")
+    studio.taught("mug", png(0, 3), group="a")
+    assert undone(studio) == ['Taught 3 examples of "mug".']
+    assert studio.project.store.counts() == {}
+
+
+def test_a_group_may_hold_several_classes(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), png(0, 1), group="folders")
+    studio.taught("pan", png(1, 0), group="folders")
+    assert undo_sentence(studio) == 'Taught 3 examples of "mug" and "pan".'
+    studio.taught("bowl", png(2, 0), group="folders")
+    assert undo_sentence(studio) == 'Taught 4 examples of "mug", "pan" and "bowl".'
+    studio.taught("jug", png(3, 0), group="folders")
+    assert undone(studio) == ["Taught 5 examples of 4 classes."]
+    assert studio.project.store.counts() == {}
+
+
+def test_what_comes_after_an_undo_is_a_step_of_its_own(studio: Served) -> None:
+    """Somebody undoes while a drop is still being sent."""
+    studio.taught("mug", png(0, 0), png(0, 1), group="a")
+    studio.client.post("/api/undo")
+    studio.taught("mug", png(0, 2), group="a")
+    assert studio.project.store.counts() == {"mug": 1}
+    assert undone(studio) == ['Taught 1 example of "mug".']
+
+
+def test_a_purge_ends_a_step(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), png(0, 1), group="a")
+    assert studio.client.post("/api/project/purge").status_code == 200
+    studio.taught("mug", png(0, 2), group="a")
+    assert undone(studio) == ['Taught 1 example of "mug".']
+    assert studio.project.store.counts() == {"mug": 2}
+
+
+def test_a_correction_joins_no_group(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), group="a")
+    studio.ask(png(0, 1), "/api/correct", label="mug", group="a")
+    assert undone(studio) == ['Taught 1 example of "mug".'] * 2
+
+
+def test_a_batch_of_nothing_new_ends_no_step(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), group="a")
+    assert studio.teach("mug", png(0, 0), group="b").json()["taught"] == 0
+    studio.taught("mug", png(0, 1), group="a")
+    assert undone(studio) == ['Taught 2 examples of "mug".']
+
+
+def test_a_zip_is_one_step(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.routes.archive.BATCH", 2)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for seed in range(6):
+            archive.writestr(f"kind {seed % 2}/{seed}.png", png(seed % 2, seed))
+    for _ in range(2):
+        studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).raise_for_status()
+    assert undone(studio) == ['Taught 6 examples of "kind 0" and "kind 1".']
+
+
+@pytest.mark.parametrize("group", ["a" * 65, "a b", "a\n", "a\u0000b", "ä", "<b>", "'; DROP TABLE edits; --"])
+def test_an_odd_group_is_refused(studio: Served, group: str) -> None:
+    response = studio.teach("mug", png(0, 0), group=group)
+    assert response.status_code == 422
+    assert "group" in response.json()["error"]
+    assert studio.project.store.counts() == {}
+
+
+def test_killed_between_batches_the_part_that_was_acknowledged_is_one_step(tmp_path: Path) -> None:
+    process, address = start(tmp_path / "p")
+    with httpx.Client(base_url=address, timeout=60) as client:
+        for start_at in (0, 2):
+            files = [("files", ("x.png", png(0, start_at + i))) for i in range(2)]
+            client.post("/api/teach", data={"label": "mug", "group": "a"}, files=files).raise_for_status()
+        process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with Project(tmp_path / "p") as project:
+        edit = project.store.last_edit()
+        assert edit is not None
+        assert edit.sentence == 'Taught 4 examples of "mug".'
+        project.store.undo()
+        assert project.store.counts() == {}
+        assert project.store.last_edit() is None
+
+
+def test_a_project_of_the_first_tables_is_opened_and_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    with Project(tmp_path / "now") as project:
+        width = project.backbone.width
+    old = sqlite3.connect(folder / "studio.db")
+    old.executescript(f"{MIGRATIONS[0]} PRAGMA user_version = 1;")
+    for number in (1, 2):
+        vector = np.random.default_rng(number).random((width,), np.float32).tobytes()
+        old.execute("INSERT INTO images VALUES (?, 'PNG', 0, ?)", (f"{number:064x}", vector))
+        old.execute("INSERT INTO examples VALUES (?, ?, 'mug', '', 0, 0)", (number, f"{number:064x}"))
+        old.execute("INSERT INTO edits VALUES (?, 'teach', 'Taught one.', 0)", (number,))
+        old.execute("INSERT INTO changes VALUES (?, ?, 'mug', 1)", (number, number))
+    old.commit()
+    old.close()
+    for opened in range(2):
+        with Project(folder) as project:
+            settle(project)
+            assert_model_is_its_log(project)
+            assert project.store.counts() == {"mug": 2 - opened}
+            assert project.store.undo().sentence == "Taught one."
