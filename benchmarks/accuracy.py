@@ -1,7 +1,8 @@
 """The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what is unknown.
 
-``accuracy.py [accuracy|calibration|unknown|prototypes] [--features FILE.npz] [--seeds N]`` prints tables in Markdown
-(docs/results.md). Without a file the development tasks are measured; a file needs X, y and split (train, test).
+``accuracy.py [accuracy|calibration|unknown|prototypes] [--features FILE.npz] [--tasks NAME ...] [--seeds N]`` prints
+tables in Markdown (docs/results.md). Without a file the development tasks are measured; a file needs X, y and split
+(train, test).
 """
 
 import os
@@ -243,14 +244,12 @@ if __name__ == "__main__":
         "what", nargs="?", default="accuracy", choices=["accuracy", "calibration", "unknown", "prototypes"]
     )
     parser.add_argument("--features", type=Path, help="an .npz with X, y and split, instead of the development tasks")
+    parser.add_argument("--tasks", nargs="+", metavar="NAME", help="some of the development tasks")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    names = (
-        (options.features.stem,)
-        if options.features
-        else {"accuracy": TASKS, "unknown": UNKNOWN_TASKS}.get(options.what, NINE)
-    )
+    usual = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS}.get(options.what, NINE)
+    names = (options.features.stem,) if options.features else tuple(options.tasks or usual)
     measure = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "prototypes": prototypes}[
         options.what
     ]
