@@ -21,6 +21,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
 from exll.errors import ImageError, InputError
+from exll.features.other_kinds import looks_like
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
 MOST_PIXELS = 100_000_000
@@ -151,7 +152,7 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
         raise ImageError(f"{where}the image is empty (0 bytes).")
     name = image_format(head)
     if name is None:
-        raise ImageError(f"{where}the image is none of {', '.join(FORMATS)}; it begins with {head[:12]!r}.")
+        raise ImageError(f"{where}the image is none of {', '.join(FORMATS)}; it looks like {looks_like(head)}.")
     file.seek(0)
     if name == "JPEG":
         # A progressive file may hold any number of scans over all its pixels, in a few bytes each.
