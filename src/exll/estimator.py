@@ -123,7 +123,7 @@ class ExLLClassifier(StreamClassifier):
         threshold = asked.novelty_threshold(_check_share(false_alarms))
         judged = [asked.judged(unit, asked.row_scores(unit), "fused") for _, unit in self._chunks(vectors)]
         predicted = _labelled(asked, np.concatenate([some.labels for some in judged]))
-        novel = np.concatenate([some.novelty for some in judged if some.novelty is not None]) > threshold
+        novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
         answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
         for row in np.flatnonzero(novel):  # one by one: a tuple is a value too

@@ -270,3 +270,20 @@ def test_reviews_are_due_by_the_count_alone() -> None:
     assert due[1:7] == [16, 19, 22, 26, 31, 37]
     assert due[-4:] == [374, 448, 537, 724]  # by a fifth, and once there are 500 by a third
     assert due[1] == FIRST_REVIEW
+
+
+def test_after_a_merge_of_classes_what_is_usual_is_judged_anew() -> None:
+    X, y, queries, _ = gaussians(1, 0.6, 410)
+    model = ExLLClassifier("glocal", records="none").fit(X, y)
+    assert isinstance(model.learner_, GlocalLearner)
+    due = model.learner_._next_review
+    kept, *others = sorted(set(y.tolist()))
+    for other in others:
+        model.rename_class(other, kept, merge=True)
+        called_unknown = np.mean(model.novelty(queries) > model.novelty_threshold(0.05))
+        assert called_unknown <= 0.1
+        assert model.learner_._next_review == due
+        assert_sound(model, queries)
+    assert model.novelty_threshold() == np.inf  # one class is left
+    model.partial_fit(X, [kept] * len(X))
+    assert model.novelty_threshold() == np.inf

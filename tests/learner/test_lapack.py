@@ -1,6 +1,9 @@
 """In place, on the lower triangle, and while others go on."""
 
+import sys
 import threading
+import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -46,28 +49,43 @@ def test_outer_products_are_added(rows: int) -> None:
 
 
 def test_what_has_no_factor_is_refused() -> None:
-    with pytest.raises(ArithmeticError, match="not positive definite"):
+    with pytest.raises(ArithmeticError, match="positive definite"):
         cholesky(np.asfortranarray(-np.eye(3)))
 
 
-def test_others_go_on_while_a_matrix_is_inverted() -> None:
-    steps, ended = [0], threading.Event()
+FACTOR = covariance(900)
+ROWS = np.ones((900, 900))
+WORK: dict[str, Callable[[], None]] = {
+    "cholesky": lambda: cholesky(FACTOR),
+    "invert_factored": lambda: invert_factored(FACTOR),
+    "solve_factor": lambda: solve_factor(FACTOR, ROWS),
+    "add_outer_products": lambda: add_outer_products(FACTOR, ROWS),
+}
 
-    def count() -> None:
-        while not ended.is_set():
-            steps[0] += 1
 
-    matrix = covariance(1000)
-    other = threading.Thread(target=count)
-    other.start()
+@pytest.mark.parametrize("name", WORK)
+def test_others_go_on_meanwhile(name: str) -> None:
+    """With a switch interval of minutes another thread gets its turn only where Python's lock is given up."""
+    FACTOR[:] = 2.0 * np.eye(900)
+    gate, went_on, may_end = threading.Lock(), threading.Event(), threading.Event()
+    gate.acquire()
+
+    def other() -> None:
+        with gate:
+            went_on.set()
+            may_end.wait(60)
+
+    waiting = threading.Thread(target=other)
+    waiting.start()
+    time.sleep(0.05)  # it waits at the gate now
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(300)
     try:
-        before = steps[0]
-        cholesky(matrix)
-        between = steps[0]
-        invert_factored(matrix)
-        after = steps[0]
+        gate.release()
+        assert not went_on.is_set()
+        WORK[name]()
+        assert went_on.is_set()
     finally:
-        ended.set()
-        other.join()
-    assert between - before > 100
-    assert after - between > 100
+        sys.setswitchinterval(interval)
+        may_end.set()
+        waiting.join()

@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import threading
 from unittest.mock import Mock
 
@@ -99,3 +101,38 @@ def test_a_model_learned_by_two_cores_is_that_of_one() -> None:
     one, two = (model.learner_ for model in models)
     assert one.supports == two.supports
     np.testing.assert_allclose(one.centres[0], two.centres[0], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_forked_while_somebody_learns_has_its_threads_back() -> None:
+    ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"])
+    with threadpool_limits(limits=2, user_api="blas"):
+        with one_blas_thread():
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                outside = (blas_threads(), threads._cores)
+                with one_blas_thread():
+                    inside = blas_threads()
+                os._exit(0 if (outside, inside, blas_threads()) == (({2}, 1), {1}, {2}) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_whoever_learns_while_python_ends_learns_alone() -> None:
+    script = """
+import threading, time
+import numpy as np
+from exll.learner import threads
+
+def learn():
+    threading.main_thread().join()
+    threads._cores = 2
+    A, B = np.ones((40, 600)), np.ones((600, 700))
+    print(np.array_equal(threads.product(A, B), A @ B))
+
+threads._threads().submit(int).result()
+threading.Thread(target=learn).start()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.stderr) == ("True\n", "")

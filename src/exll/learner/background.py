@@ -19,14 +19,14 @@ class Background:
     """Made of the dots of the class means with one another, and of their counts."""
 
     def __init__(self, classes_classes: Matrix, counts: Indices) -> None:
-        factor = np.asfortranarray(classes_classes + np.diag(counts.sum() / counts))
-        cholesky(factor)
-        self._root = np.eye(len(factor))
-        solve_factor(factor, self._root)
+        self._factor = np.asfortranarray(classes_classes + np.diag(counts.sum() / counts))
+        cholesky(self._factor)
 
     def shared(self, dots: Matrix) -> Vector:
         """What some rows have in common with all classes together, from their dots with the class means."""
-        shared: Vector = np.square(dots @ self._root.T).sum(axis=1)
+        roots = np.array(dots.T, order="C")
+        solve_factor(self._factor, roots)
+        shared: Vector = np.square(roots).sum(axis=0)
         return shared
 
 

@@ -8,7 +8,7 @@ Where it differs from the paper's steps:
 - the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
   (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`). This *review* has a coarse schedule of its own, a
   function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
-  long, by a third.
+  long, by 35 %.
 """
 
 from functools import partial
@@ -192,7 +192,7 @@ class GlocalLearner(ExLL):
             judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))
         # Where nearness has all the weight, local inference must still have an answer of its own.
         cosine = judgement.class_weight + judgement.prototype_weight or LOCAL_ALONE
-        return GlocalInference.of(
+        answers = GlocalInference.of(
             self._labels,
             self._prototypes,
             self._megaclouds,
@@ -205,6 +205,8 @@ class GlocalLearner(ExLL):
             judgement=judgement,
             local_share=judgement.prototype_weight / cosine,
         )
+        _ = answers.background  # made now, so that nobody who asks waits for it
+        return answers
 
     def _merge_classes(self, kept: int, absorbed: int) -> None:
         one, other = (int(self._megaclouds.counts[k]) for k in (kept, absorbed))
@@ -215,13 +217,18 @@ class GlocalLearner(ExLL):
         self._megaclouds.merge(kept, absorbed, self._length)
 
     def _after_merge(self, k: int) -> None:
-        """As many prototypes as one class may have."""
+        """At most ``max_prototypes`` again; and what is usual is judged anew, since it was that of other classes."""
         most = self.parameters.max_prototypes
         while most is not None and len(self._megaclouds.members(k)) > most:
             members = self._prototypes.members(self._megaclouds.members(k))
             freed = self._unite(k, members, *ward_union(members, self._prototypes.counts[members.rows]))
             self._prototypes.remove(freed)
             self._megaclouds.forget_row(freed)
+        due, reviewed = self._next_review, self._judgement.reviewed
+        self._judgement = Judgement(ridge=self._judgement.ridge)
+        if reviewed:
+            self._review()
+        self._next_review = due  # a function of the count alone
 
     def _length(self, mean: Vector) -> float:
         return float(lengths_of((mean - self._seen_from)[None, :], self._precision.current)[0])

@@ -40,7 +40,8 @@ class GlocalInference(Inference):
         return Judged(labels, posteriors, self.judgement.novelty(familiarity, distance))
 
     @cached_property
-    def _background(self) -> Background:
+    def background(self) -> Background:
+        """All classes as one."""
         classes = slice(len(self.prototype_ids), None)
         return Background(self.means[classes] @ self.products[classes].T, self.class_counts)
 
@@ -66,7 +67,7 @@ class GlocalInference(Inference):
     def _distance(self, dots: Matrix, labels: Indices, reach: Vector) -> Vector:
         """Of every row from the class that it is taken for, relative to all that was learned."""
         discriminant = dots[np.arange(len(labels)), labels] - 0.5 * self._class_lengths[labels]
-        return relative_distance(self._background.shared(dots), discriminant, reach)
+        return relative_distance(self.background.shared(dots), discriminant, reach)
 
     @property
     def _class_lengths(self) -> Vector:

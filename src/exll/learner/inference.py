@@ -32,6 +32,12 @@ class Judged(NamedTuple):
     posteriors: Matrix  # (rows, classes), largest at the label alone
     novelty: Vector | None  # None where the preset or the inference does not measure it
 
+    @property
+    def measured_novelty(self) -> Vector:
+        if self.novelty is None:
+            raise InputError(NO_UNKNOWN)
+        return self.novelty
+
 
 @dataclass(frozen=True)
 class Inference(ABC):
@@ -101,7 +107,7 @@ class Inference(ABC):
         """What the two voices say together."""
 
     @abstractmethod
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> "Judged":
+    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
         """What is said of every row, from the scores of all prototypes and classes."""
 
     @abstractmethod
@@ -135,12 +141,9 @@ class Inference(ABC):
 
     def novelty(self, X: Matrix) -> Vector:
         """How little each row is like what was learned."""
-        novelty = self.judged(X, self.row_scores(X), "fused").novelty
-        if novelty is None:
-            raise InputError(NO_UNKNOWN)
-        return novelty
+        return self.judged(X, self.row_scores(X), "fused").measured_novelty
 
-    def two_best(self, X: Matrix, inference: InferenceName) -> tuple["Judged", Indices]:
+    def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Judged, Indices]:
         """What is said of every row, and the next-best labels; a class that is alone is its own next-best."""
         row_scores = self.row_scores(X)
         judged = self.judged(X, row_scores, inference)

@@ -22,13 +22,26 @@ _python.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
+_INTEGERS = {"int *": ctypes.c_int, "int64_t *": ctypes.c_int64}
+
+
 def _function(module: Any, name: str, arguments: int) -> Any:
     """All arguments are addresses, as in Fortran; the capsule's name is the signature."""
     capsule = module.__pyx_capi__[name]
     signature: bytes = _python.PyCapsule_GetName(capsule)
-    if signature.count(b"*") != arguments or b"int *" not in signature:
+    if _integer_of(signature.decode()) is not _Integer or signature.count(b"*") != arguments:
         raise ImportError(f"this scipy's {name} takes other arguments: {signature.decode()}")
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(_python.PyCapsule_GetPointer(capsule, signature))
+
+
+def _integer_of(signature: str) -> Any:
+    """The type of its integers, by the one name that all of them have."""
+    parameters = signature.partition("(")[2].rstrip(")").split(",")
+    names = {parameter.strip() for parameter in parameters if "int" in parameter}
+    return _INTEGERS.get(names.pop()) if len(names) == 1 else None
+
+
+_Integer: Any = _integer_of(_python.PyCapsule_GetName(cython_lapack.__pyx_capi__["dpotrf"]).decode())
 
 
 _potrf = _function(cython_lapack, "dpotrf", 5)
@@ -39,42 +52,45 @@ _trsm = _function(cython_blas, "dtrsm", 11)
 
 def cholesky(matrix: Matrix) -> None:
     """Its lower factor, written over it."""
-    size, info = _size_of(matrix), ctypes.c_int()
+    size, info = _size_of(matrix), _Integer()
     _potrf(_LOWER, size, _address(matrix), size, ctypes.byref(info))
     if info.value != 0:
-        raise ArithmeticError("the shrunk covariance is not positive definite")
+        raise ArithmeticError("a matrix that has to be positive definite is not")
 
 
 def invert_factored(factor: Matrix) -> None:
     """The inverse of a matrix, written over its factor."""
-    size, info = _size_of(factor), ctypes.c_int()
+    size, info = _size_of(factor), _Integer()
     _potri(_LOWER, size, _address(factor), size, ctypes.byref(info))
-    assert info.value == 0
+    if info.value != 0:
+        raise ArithmeticError("a factor with a zero on its diagonal has no inverse")
 
 
 def solve_factor(factor: Matrix, rows: Matrix) -> None:
     r"""$L^{-1} V$ for a factor L, written over the rows of V."""
-    assert rows.flags.c_contiguous
-    assert len(rows) == len(factor)
-    size, width = _size_of(factor), ctypes.byref(ctypes.c_int(rows.shape[1]))
+    _check(rows.flags.c_contiguous and rows.flags.writeable and len(rows) == len(factor))
+    size, width = _size_of(factor), ctypes.byref(_Integer(rows.shape[1]))
     _trsm(_RIGHT, _LOWER, _TURNED, _PLAIN, width, size, _ONE, _address(factor), size, _address(rows), width)
 
 
 def add_outer_products(matrix: Matrix, rows: Matrix) -> None:
     """Add the outer products of rows, which lie one after the other."""
-    assert rows.flags.c_contiguous
-    assert rows.shape[1] == len(matrix)
-    size, count = _size_of(matrix), ctypes.byref(ctypes.c_int(len(rows)))
+    _check(rows.flags.c_contiguous and rows.shape[1] == len(matrix))
+    size, count = _size_of(matrix), ctypes.byref(_Integer(len(rows)))
     _syrk(_LOWER, _PLAIN, size, count, _ONE, _address(rows), size, _ONE, _address(matrix), size)
 
 
 def _size_of(matrix: Matrix) -> Any:
-    assert matrix.flags.f_contiguous
-    assert matrix.flags.writeable
-    assert matrix.shape[0] == matrix.shape[1]
-    return ctypes.byref(ctypes.c_int(len(matrix)))
+    _check(matrix.flags.f_contiguous and matrix.flags.writeable and matrix.shape[0] == matrix.shape[1])
+    return ctypes.byref(_Integer(len(matrix)))
 
 
 def _address(array: Matrix) -> ctypes.c_void_p:
-    assert array.dtype == float
+    _check(array.dtype == float)
     return ctypes.c_void_p(array.ctypes.data)
+
+
+def _check(usable: bool) -> None:
+    """What is no such matrix must never be written to by its address."""
+    if not usable:
+        raise ValueError("LAPACK is given doubles in its own order, of sizes that fit")

@@ -11,7 +11,7 @@ one thread only (``OPENBLAS_NUM_THREADS=1``, ``threadpool_limits``) gets one cor
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -48,7 +48,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            _holders -= 1
+            _holders = max(0, _holders - 1)  # a process that was forked here began with none
             if _holders == 0:
                 _limiter.restore_original_limits()
                 _cores = 1
@@ -56,19 +56,31 @@ def one_blas_thread() -> Iterator[None]:
 
 def product(A: Matrix, B: Matrix, out: Matrix | None = None) -> Matrix:
     """A @ B; inside ``one_blas_thread`` a large one is made by several cores, each a part of B's columns."""
-    columns = B.shape[1]
-    if _cores == 1 or columns < SHARED_COLUMNS or A.size * columns < SHARED_MULTIPLICATIONS:
+    columns, cores = B.shape[1], _cores
+    if cores == 1 or columns < SHARED_COLUMNS or A.size * columns < SHARED_MULTIPLICATIONS:
         whole: Matrix = np.matmul(A, B, out=out)
         return whole
     result = np.empty((len(A), columns)) if out is None else out
     steps = columns // COLUMN_STEP
-    edges = [COLUMN_STEP * (steps * part // _cores) for part in range(_cores)] + [columns]
+    edges = [COLUMN_STEP * (steps * part // cores) for part in range(cores)] + [columns]
     parts = [slice(start, stop) for start, stop in pairwise(edges)]
-    others = [_threads().submit(np.matmul, A, B[:, part], out=result[:, part]) for part in parts[1:]]
-    np.matmul(A, B[:, parts[0]], out=result[:, parts[0]])
+    others = [_submitted(A, B[:, part], result[:, part]) for part in parts[1:]]
+    try:
+        np.matmul(A, B[:, parts[0]], out=result[:, parts[0]])
+    finally:
+        wait(others)  # nobody writes into the result when it is the caller's again
     for other in others:
         other.result()
     return result
+
+
+def _submitted(A: Matrix, B: Matrix, out: Matrix) -> "Future[Matrix]":
+    try:
+        return _threads().submit(np.matmul, A, B, out=out)
+    except RuntimeError:  # Python is ending and wakes no more threads; whoever learns to the last does it alone
+        done: Future[Matrix] = Future()
+        done.set_result(np.matmul(A, B, out=out))
+        return done
 
 
 def _threads() -> ThreadPoolExecutor:
@@ -83,9 +95,12 @@ def _usable_cores() -> int:
 
 
 def _forget_threads() -> None:
-    """A forked process has none of its parent's threads."""
-    global _helpers, _lock
+    """A forked process has none of its parent's threads, and nobody learns in it yet."""
+    global _helpers, _lock, _holders, _cores
     _helpers, _lock = None, threading.Lock()
+    if _holders:
+        _limiter.restore_original_limits()
+    _holders, _cores = 0, 1
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,6 +2,8 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +31,22 @@ class AskedImages:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Asked] = OrderedDict()
         self._nbytes = 0
+        self._waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for an answer right now."""
+        return self._waiting
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def keep(self, asked: Asked) -> None:
         with self._lock:

@@ -92,7 +92,7 @@ class Guards:
         changing = request.method not in SAFE_METHODS
         foreign = site not in ("same-origin", "none")
         if origin is not None:
-            foreign = foreign or urlsplit(origin).netloc.lower() != request.headers["host"].lower()
+            foreign = foreign or _place_of(origin) != request.headers["host"].lower()
         if foreign and (changing or request.url.path.startswith("/api")):
             raise RefusedError("this request comes from another site.", "Use the studio's own pages.")
 
@@ -114,6 +114,14 @@ def allowed_names(host: str, names: Iterable[str]) -> frozenset[str]:
         machine = socket.gethostname()
         own |= {machine, f"{machine}.local"}
     return frozenset(name.lower() for name in own)
+
+
+def _place_of(origin: str) -> str | None:
+    """Host and port of an Origin header; None where it is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _name_of(host: str) -> str | None:

@@ -46,7 +46,7 @@ class Project:
                     self.backbone,
                     self.preset,
                     self.events,
-                    in_demand=lambda: self.looking.pending > 1,
+                    in_demand=lambda: self.asked.waiting > 0,
                 )
             except BaseException:
                 self.store.close()

@@ -30,10 +30,6 @@ class Work:
         future.add_done_callback(self._finished)
         return await asyncio.wrap_future(future)
 
-    @property
-    def pending(self) -> int:
-        return self._pending
-
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
 

@@ -68,7 +68,8 @@ async def about_image(
         raise UnusableError("send either the image as 'file' or the id of one asked about before as 'asked'.")
     if file is None:
         assert asked is not None
-        return await project.looking.run(answer, project, project.asked.of(asked))
+        with project.asked.answering():
+            return await project.looking.run(answer, project, project.asked.of(asked))
     content, name = await content_of(file), name_of(file)
 
     def look_and_answer() -> Result:
@@ -77,4 +78,5 @@ async def about_image(
         project.asked.keep(image)
         return answer(project, image)
 
-    return await project.looking.run(look_and_answer)
+    with project.asked.answering():
+        return await project.looking.run(look_and_answer)
