@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import Iterable
@@ -70,7 +69,6 @@ def address_of(host: str, listening: socket.socket) -> str:
 def serve(server: Server, listening: socket.socket) -> None:
     """Until SIGINT or SIGTERM. The server raises either once more when it has ended; whoever called us goes on."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.setswitchinterval(0.001)  # the event loop waits that long for each thread that computes
     with contextlib.suppress(KeyboardInterrupt):
         server.run([listening])
 
