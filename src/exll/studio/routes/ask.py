@@ -207,7 +207,9 @@ def _said(label: str, status: Literal["taught", "already"], before: Belief, afte
 
 
 def _sure(probability: float) -> str:
-    """Nobody is ever quite sure, even where a number was rounded to 1."""
+    """As the pages say it: nobody is ever quite sure, even where a number was rounded to 1 or to 0."""
+    if 0 < probability < 0.005:
+        return "less than 1%"
     return "more than 99%" if probability >= 0.995 else f"{probability:.0%}"
 
 
