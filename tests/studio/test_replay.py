@@ -195,3 +195,26 @@ def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_
         hand.write(lambda: project.live._adopt(fresh))
         assert project.live.current is fresh
         assert_model_is_its_log(project)
+
+
+def test_learning_gives_way_to_those_who_wait_for_an_answer_and_to_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("exll.studio.live.time.sleep", pauses.append)
+    with Project(tmp_path / "p") as project:
+        hand = Hand(project, np.random.default_rng(5))
+        hand.teach()
+        hand.write(lambda: None)  # the writer is past what came after the lesson
+        assert pauses == []
+        with project.asked.answering(), project.asked.answering():
+            assert project.asked.waiting == 2
+            hand.teach()
+            hand.write(lambda: None)
+        assert pauses
+        assert 0 < max(pauses) <= live.LONGEST_PAUSE
+        before = len(pauses)
+        assert project.asked.waiting == 0
+        hand.write(lambda: None)
+        hand.write(lambda: None)
+        assert len(pauses) <= before + 1  # one may have been decided while they still waited
