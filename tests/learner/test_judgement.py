@@ -268,7 +268,7 @@ def test_reviews_are_due_by_the_count_alone() -> None:
             due.append(i)
             before = model.learner_._judgement
     assert due[1:7] == [16, 19, 22, 26, 31, 37]
-    assert due[-4:] == [374, 448, 537, 724]  # by a fifth, and once there are 500 by a third
+    assert due[-4:] == [374, 448, 537, 724]  # by a fifth, and once there are 500 by 35 %
     assert due[1] == FIRST_REVIEW
 
 

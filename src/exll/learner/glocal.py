@@ -160,7 +160,7 @@ class GlocalLearner(ExLL):
         self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count))
 
     def _precision_with(self, ridge: float) -> Precision:
-        """Of this moment."""
+        """Of all that was learned until now; ``_precision`` may lag behind it."""
         return precision_of(self._statistics, self._shrunk_by(ridge))
 
     def _left_out(self, precision: Precision, most: int) -> Products:

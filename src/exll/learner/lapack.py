@@ -21,7 +21,6 @@ _python.PyCapsule_GetName.argtypes = [ctypes.py_object]
 _python.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
-
 _INTEGERS = {"int *": ctypes.c_int, "int64_t *": ctypes.c_int64}
 
 
@@ -42,8 +41,6 @@ def _integer_of(signature: str) -> Any:
 
 
 _Integer: Any = _integer_of(_python.PyCapsule_GetName(cython_lapack.__pyx_capi__["dpotrf"]).decode())
-
-
 _potrf = _function(cython_lapack, "dpotrf", 5)
 _potri = _function(cython_lapack, "dpotri", 5)
 _syrk = _function(cython_blas, "dsyrk", 10)

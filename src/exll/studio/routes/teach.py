@@ -41,18 +41,14 @@ async def teach_images(
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
-    outcomes = iter(await _taught(project, offered, label, two_labels, group) if offered else [])
+    outcomes = iter(
+        await change(project, lambda: teach(project, offered, label, two_labels, group=group)) if offered else []
+    )
     results = [offer if isinstance(offer, TaughtFile) else taught_file(offer, next(outcomes)) for offer in looked]
     if all(result.status in ("unreadable", "conflict") for result in results):
         return _refused(results)
     counts = await project.reading.run(project.store.counts)
     return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
-
-
-async def _taught(
-    project: Project, offered: list[Offered], label: str, two_labels: bool, group: str | None
-) -> list[Outcome]:
-    return await change(project, lambda: teach(project, offered, label, two_labels, group=group))
 
 
 async def _offered(project: Project, file: UploadFile) -> Offered | TaughtFile:
