@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from exll import ExLLClassifier, load
 from exll.errors import InputError
 from exll.learner.glocal import GlocalLearner
-from exll.learner.precision import lengths_of
 from exll.types import InferenceName
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
@@ -336,7 +335,7 @@ def test_two_classes_can_be_made_one(preset: str, old: str, new: str, tmp_path: 
     assert model.learner_.supports == supports
     learner, megaclouds = model.learner_, model.learner_._megaclouds
     seen_from = learner._seen_from if isinstance(learner, GlocalLearner) else np.zeros(12)
-    exact = lengths_of(megaclouds.vectors - seen_from, learner._precision.current)
+    exact = learner._precision.current.lengths(megaclouds.vectors - seen_from)
     np.testing.assert_allclose(megaclouds.lengths, exact, rtol=1e-6)
     if preset == "paper":  # the covariance of glocal is that within the classes, and those are others now
         # Local inference compares the same prototypes as before, under their new name.

@@ -57,8 +57,9 @@ class ExLLClassifier(StreamClassifier):
         How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, weighed and
         calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL to the letter.
     refresh_growth : float, default 0.1
-        While learning, the precision is renewed when the stream has grown by this share; 0 renews it at every sample,
-        as the paper has it, at the cost of an inversion per sample. Answers are always exact, whatever this is.
+        While learning, the precision is renewed when the stream has grown by this share, and by four samples at
+        least; 0 renews it at every sample, as the paper has it, at the cost of an inversion per sample. Answers are
+        always exact, whatever this is.
     records : "none", "refs", "vectors" or an integer, default "refs"
         What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
         nearest each prototype, with vectors.

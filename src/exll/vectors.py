@@ -102,7 +102,7 @@ def _as_array(X: Any, owner: str) -> NDArray[np.floating]:
 def _squares(rows: NDArray[np.floating]) -> Vector:
     wide = rows.astype(np.float64, copy=False)
     with np.errstate(over="ignore", under="ignore"):
-        squares: Vector = np.einsum("ij,ij->i", wide, wide)
+        squares: Vector = np.vecdot(wide, wide)
     return squares
 
 

@@ -33,7 +33,12 @@ def test_the_own_sample_is_put_in_exactly(refresh_at: int) -> None:
 
 @pytest.mark.parametrize(
     ("growth", "due"),
-    [(0.0, [1, 2, 3, 4, 5]), (0.1, [1, 2, 3, 4, 5]), (0.5, [1, 2, 3, 4, 6, 9, 13]), (1.0, [1, 2, 4, 8, 16])],
+    [
+        (0.0, [1, 2, 3, 4, 5]),
+        (0.1, [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 49, 54, 60, 66]),
+        (0.5, [1, 2, 4, 8, 12, 18, 27]),
+        (1.0, [1, 2, 4, 8, 16]),
+    ],
 )
 def test_refreshes_are_due_by_the_count_alone(growth: float, due: list[int]) -> None:
     statistics, lagging = GlobalStatistics(2, total_residual), LaggingPrecision(2, SHRINKAGE, growth)

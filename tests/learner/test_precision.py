@@ -5,7 +5,6 @@ from exll.learner.precision import (
     DensePrecision,
     LowRankPrecision,
     Shrinkage,
-    lengths_of,
     precision_from_state,
     precision_of,
     starting_precision,
@@ -63,7 +62,7 @@ def test_lengths_are_quadratic_forms_also_beyond_one_chunk() -> None:
     precision = precision_of(statistics_of(X), SHRINKAGE)
     vectors = np.random.default_rng(1).normal(size=(700, 20))
     matrix = precision.apply(np.eye(20))
-    np.testing.assert_allclose(lengths_of(vectors, precision), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
+    np.testing.assert_allclose(precision.lengths(vectors), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
 
 
 def test_a_wide_precision_is_mirrored_across_tiles() -> None:

@@ -1,5 +1,6 @@
 """The paper's learner with a lagging precision that holds the newest sample, written the slow way."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from oracle.paper import EPSILON, OraclePaper, Vector
 
 @dataclass
 class OracleLagging(OraclePaper):
-    """Refreshed when the stream has grown by ``growth``; every inverse is computed from a whole matrix."""
+    """Refreshed when the stream has grown by ``growth`` and has doubled or grown by four; every inverse is computed
+    from a whole matrix."""
 
     growth: float = 1.0
     refreshed_at: int = 0
@@ -22,7 +24,8 @@ class OracleLagging(OraclePaper):
 
     def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
         count = len(self.stream)
-        if count == self.refreshed_at + max(1, int(self.refreshed_at * self.growth)):
+        growth = math.ceil(self.refreshed_at * self.growth - 1e-9)
+        if count == self.refreshed_at + max(1, min(4, self.refreshed_at), growth):
             self.refreshed_at = count
             self.stale = (1 - EPSILON) * self.covariance() + EPSILON * np.eye(len(x))
             return np.asarray(np.linalg.inv(self.stale))

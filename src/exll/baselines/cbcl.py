@@ -51,7 +51,7 @@ class CBCLRule(Rule):
         centroids = self._classes[k]
         if len(centroids):
             steps = x - centroids.vectors
-            squares = np.einsum("ij,ij->i", steps, steps)
+            squares = np.vecdot(steps, steps)
             nearest = first_of_largest(-squares)
             if squares[nearest] <= self._distance**2:
                 centroids.join(nearest, x)
@@ -61,7 +61,7 @@ class CBCLRule(Rule):
     def scores(self) -> "NearestCentroid":
         sizes = [len(centroids) for centroids in self._classes]
         vectors = np.concatenate([centroids.vectors for centroids in self._classes])
-        linear = LinearScores(2.0 * vectors, -np.einsum("ij,ij->i", vectors, vectors))
+        linear = LinearScores(2.0 * vectors, -np.vecdot(vectors, vectors))
         return NearestCentroid(linear, np.cumsum([0, *sizes[:-1]]))
 
     @property

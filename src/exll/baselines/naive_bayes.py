@@ -80,7 +80,7 @@ class NaiveBayesRule(ClassMeansRule):
         means, variances = self._means.vectors, self._squares.filled / self._means.counts[:, None]
         precisions = 1.0 / ((1 - self._shrinkage) * variances + self._shrinkage)
         weights = precisions * means
-        linear = LinearScores(weights, -0.5 * np.einsum("ij,ij->i", weights, means))
+        linear = LinearScores(weights, -0.5 * np.vecdot(weights, means))
         if not self._whole_density:
             return linear
         linear.biases[:] += 0.5 * np.log(precisions).sum(axis=1)

@@ -29,4 +29,4 @@ class NCMRule(ClassMeansRule):
     def scores(self) -> LinearScores:
         """Without $-|x|^2$, which is the same for every class and changes neither winner nor softmax."""
         means = self._means.vectors
-        return LinearScores(2.0 * means, -np.einsum("ij,ij->i", means, means))
+        return LinearScores(2.0 * means, -np.vecdot(means, means))

@@ -70,7 +70,7 @@ class SLDARule(ClassMeansRule):
                 "rounding beside their covariance; take normalise=True, or scale them down."
             ) from error
         weights = precision.apply(self._means.vectors)
-        return LinearScores(weights, -0.5 * np.einsum("ij,ij->i", weights, self._means.vectors))
+        return LinearScores(weights, -0.5 * np.vecdot(weights, self._means.vectors))
 
     @property
     def n_parameters(self) -> int:

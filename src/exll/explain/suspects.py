@@ -112,7 +112,7 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     covariance[np.diag_indices(width)] += SHRINKAGE
     factor = cho_factor(covariance)
     weights = cho_solve(factor, means.T).T  # (classes, d)
-    lengths = np.einsum("ij,ij->i", means, weights)
+    lengths = np.vecdot(means, weights)
     posteriors = np.full((count, classes), 1.0 / classes)
     judged = np.flatnonzero(counts[y] > 1)
     for start in range(0, len(judged), CHUNK_ROWS):
@@ -137,15 +137,15 @@ def _scores_without_own(
     own = counts[y]
     v = residuals * np.sqrt(own / (own - 1))[:, None]
     U = cho_solve(factor, v.T).T
-    room = count / (1 - SHRINKAGE) - np.einsum("ij,ij->i", v, U)  # above 0: v is part of what was inverted
+    room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
     room = np.maximum(room, 1e-12)
-    x_u, means_u = np.einsum("ij,ij->i", X, U), U @ means.T
+    x_u, means_u = np.vecdot(X, U), U @ means.T
     scores: Matrix = X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (lengths + means_u**2 / room[:, None])
     rows = np.arange(len(X))
     left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
-    left_weights, left_u = cho_solve(factor, left.T).T, np.einsum("ij,ij->i", U, left)
-    dots = np.einsum("ij,ij->i", X, left_weights) + x_u * left_u / room
-    scores[rows, y] = dots - 0.5 * (np.einsum("ij,ij->i", left, left_weights) + left_u**2 / room)
+    left_weights, left_u = cho_solve(factor, left.T).T, np.vecdot(U, left)
+    dots = np.vecdot(X, left_weights) + x_u * left_u / room
+    scores[rows, y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
     return scores
 
 

@@ -45,13 +45,15 @@ class MovingProducts:
 
     def add(self, row: int) -> int:
         """Start a new mean at this row."""
-        index = self._means.start(self._X[row], self._cross[row, row])
-        self._products[row + 1 :, index] = self._cross[row, row + 1 :]
+        cross = self._cross[row]
+        index = self._means.start(self._X[row], float(cross[row]))
+        self._products[row + 1 :, index] = cross[row + 1 :]
         return index
 
     def move(self, row: int, index: int) -> None:
         """Let this row join a mean."""
-        share = self._means.move(index, self._X[row], self._cross[row, row], self._products[row, index])
+        cross = self._cross[row]
+        share = self._means.move(index, self._X[row], float(cross[row]), float(self._products[row, index]))
         column = self._products[row + 1 :, index]
         column *= 1.0 - share
-        column += share * self._cross[row, row + 1 :]
+        column += share * cross[row + 1 :]

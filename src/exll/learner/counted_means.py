@@ -14,7 +14,7 @@ class CountedMeans:
         self._counts = GrowingArray((), np.int64, counts)
 
     def __len__(self) -> int:
-        return len(self._counts)
+        return len(self._counts.filled)
 
     @property
     def vectors(self) -> Matrix:
@@ -30,8 +30,8 @@ class CountedMeans:
 
     def join(self, index: int, x: Vector) -> Vector:
         """Let x join a mean; returns how far it lay from it before."""
-        mean = self.vectors[index]
-        self.counts[index] += 1
+        mean, counts = self.vectors[index], self.counts
+        counts[index] += 1
         step: Vector = x - mean
-        mean += step / self.counts[index]
+        mean += step / counts[index]
         return step

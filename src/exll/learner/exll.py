@@ -23,6 +23,7 @@ from exll.learner.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
 BLOCK_ROWS = 128
+YOUNG = 64  # samples: until then the precision is renewed too often, and too cheaply, to let others in each time
 
 
 class Parameters(NamedTuple):
@@ -109,31 +110,35 @@ class ExLL(Guarded[Inference]):
         with one_blas_thread():
             while start < len(X):
                 with self._changing():
-                    until_refresh = self._precision.next_refresh - self.sample_count
-                    rows = slice(start, min(start + BLOCK_ROWS, start + until_refresh, len(X)))
-                    self._learn_block(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
+                    most = min(BLOCK_ROWS, max(self._until_refresh, YOUNG - self.sample_count))
+                    rows = slice(start, min(start + most, len(X)))
+                    self._learn_rows(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
                 start = rows.stop
 
-    def _learn_block(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None]) -> None:
+    def _learn_rows(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None]) -> None:
         number_of = {label: k for k, label in enumerate(self._labels)}
-        block = self._block(X)
-        for row, (x, label, ref) in enumerate(zip(X, labels, refs, strict=True)):
+        first, block = 0, self._block(X[: self._until_refresh])
+        for i, (x, label, ref) in enumerate(zip(X, labels, refs, strict=True)):
             k = number_of.setdefault(label, len(number_of))
             known = len(self._megaclouds)
-            answer = self._answer(block, row, k) if known else UNTESTED
+            answer = self._answer(block, i - first, k) if known else UNTESTED
             if k < known:
                 self._statistics.learn(x, self._megaclouds.vectors[k], int(self._megaclouds.counts[k]))
             else:
                 self._statistics.learn(x, np.zeros(self.width), 0)
                 self._labels.append(label)
             if self.sample_count == self._precision.next_refresh:
-                # only ever at a block's last row, which goes on as a block of its own
+                # always at a block's last row, which goes on as the first of the next
                 self._refresh()
-                placed = self._place(self._block(x[None, :]), 0, k)
-            else:
-                placed = self._place(block, row, k)
+                first, block = i, self._block(X[i : i + 1 + self._until_refresh])
+            placed = self._place(block, i - first, k)
             self._history.learn(k, answer if k < known and known > 1 else UNTESTED, placed.opened)
             self._records.add(placed.id, self.sample_count - 1, ref, x, self._prototypes.vectors[placed.row])
+
+    @property
+    def _until_refresh(self) -> int:
+        """How many more samples, the last of which renews the precision."""
+        return self._precision.next_refresh - self.sample_count
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""

@@ -23,7 +23,7 @@ from exll.learner.judgement import Judgement, judge, loss_of_ridge, ridges_to_tr
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.leaving_out import Means, Products, cosines_alone, left_out_alone, left_out_with_prototype
 from exll.learner.megacloud import MegaClouds
-from exll.learner.precision import Precision, Shrinkage, lengths_of, precision_of
+from exll.learner.precision import Precision, Shrinkage, precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.learner.ties import first_of_largest
@@ -189,7 +189,7 @@ class GlocalLearner(ExLL):
         origin, precision = self._origin(), self._precision_with(self._judgement.ridge)
         judgement = self._judgement
         if not judgement.reviewed:
-            judgement = judgement.in_units_of(lengths_of(self._megaclouds.vectors - origin, precision))
+            judgement = judgement.in_units_of(precision.lengths(self._megaclouds.vectors - origin))
         # Where nearness has all the weight, local inference must still have an answer of its own.
         cosine = judgement.class_weight + judgement.prototype_weight or LOCAL_ALONE
         answers = GlocalInference.of(
@@ -231,7 +231,7 @@ class GlocalLearner(ExLL):
         self._next_review = due  # a function of the count alone
 
     def _length(self, mean: Vector) -> float:
-        return float(lengths_of((mean - self._seen_from)[None, :], self._precision.current)[0])
+        return float(self._precision.current.lengths((mean - self._seen_from)[None, :])[0])
 
     def _own_state(self) -> Tensors:
         return {

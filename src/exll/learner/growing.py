@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+FIRST_ROWS = 4
+
 
 class GrowingArray:
     """Rows of one shape and dtype; ``filled`` is a view of those in use.
@@ -26,18 +28,24 @@ class GrowingArray:
     def __len__(self) -> int:
         return len(self.filled)
 
+    @property
+    def room(self) -> int:
+        """How many more rows fit without a copy."""
+        return len(self._room) - len(self.filled)
+
     def append(self, row: Any) -> None:
         size = len(self.filled)
-        self.reserve(1)
+        if size == len(self._room):
+            self.reserve(1)
         self._room[size] = row
         self.filled = self._room[: size + 1]
 
     def reserve(self, extra: int) -> None:
         """Make room now, so that the next ``extra`` rows cannot fail for want of memory."""
         size = len(self.filled)
-        if size + extra <= len(self._room):
+        if extra <= self.room:
             return
-        larger = np.empty((max(size + extra, size + size // 2), *self._room.shape[1:]), self._room.dtype)
+        larger = np.empty((max(size + extra, size + size // 2 + FIRST_ROWS), *self._room.shape[1:]), self._room.dtype)
         larger[:size] = self.filled
         self._room = larger
         self.filled = larger[:size]

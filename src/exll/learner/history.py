@@ -36,10 +36,11 @@ class History:
             self._answers.append(UNTESTED)
             self._opened.append(False)
             self._seen.append(0)
-        place = self._seen.filled[k] % SPAN
+        seen = int(self._seen.filled[k])
+        place = seen % SPAN
         self._answers.filled[k, place] = answer
         self._opened.filled[k, place] = opened
-        self._seen.filled[k] += 1
+        self._seen.filled[k] = seen + 1
 
     def of(self, k: int) -> ClassHistory:
         places = self._places(k)

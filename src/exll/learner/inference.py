@@ -80,7 +80,7 @@ class Inference(ABC):
         means = np.concatenate([prototypes.vectors[order], megaclouds.vectors])
         means -= origin
         products = precision.apply(means)
-        lengths = np.einsum("ij,ij->i", means, products)
+        lengths = np.vecdot(means, products)
         parts = [head(some) for head, some in zip(heads, np.split(lengths, [len(order)]), strict=True)]
         head = Head(*(np.concatenate(numbers) for numbers in zip(*parts, strict=True)))
         weights = products if (head.slopes == 1.0).all() else head.slopes[:, None] * products

@@ -222,7 +222,7 @@ def _fit_sureness(scores: Matrix, unusual: Vector, truth: Indices, say: Vector) 
         sure = np.exp(level + slope * unusual)
         scaled = sure[:, None] * scores
         likely, total = softmax_rows(scaled)
-        change = say * sure * (np.einsum("ij,ij->i", likely, scores) - scores[rows, truth])
+        change = say * sure * (np.vecdot(likely, scores) - scores[rows, truth])
         slopes = np.array([change.sum(), change @ unusual + (slope - SLOPE) / SLOPE_WIDTH**2])
         prior = 0.5 * ((slope - SLOPE) / SLOPE_WIDTH) ** 2
         return float(say @ (total - scaled[rows, truth]) + prior), slopes

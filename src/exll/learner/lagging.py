@@ -7,15 +7,21 @@ grocery81) is that the sample being placed is then missing from the covariance i
 precision follows from two more dot products (docs/decisions.md, E2).
 """
 
+import math
+
 import numpy as np
 
 from exll.learner.precision import Precision, Shrinkage, precision_from_state, precision_of, starting_precision
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Matrix, Tensors, Vector
 
+LEAST_GROWTH = 4
+ROUNDING = 1e-9  # 30 times 0.1 is a little more than 3
+
 
 class LaggingPrecision:
-    """Renewed when the count has grown by ``refresh_growth`` since the last time: a function of the count alone."""
+    """Renewed when the count has grown by ``refresh_growth`` since the last time, a function of the count alone. Of a
+    young stream every sample is such a share: there it has to double, or to grow by four."""
 
     def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
         self.current: Precision = starting_precision(width, shrinkage)
@@ -25,7 +31,9 @@ class LaggingPrecision:
     @property
     def next_refresh(self) -> int:
         """The count at which it is due again."""
-        return self.refreshed_at + max(1, int(self.refreshed_at * self._refresh_growth))
+        growth = math.ceil(self.refreshed_at * self._refresh_growth - ROUNDING)
+        least = min(self.refreshed_at, LEAST_GROWTH) if self._refresh_growth else 1
+        return self.refreshed_at + max(1, least, growth)
 
     def refresh(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> None:
         self.current = precision_of(statistics, shrinkage)

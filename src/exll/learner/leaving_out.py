@@ -71,7 +71,7 @@ class Products:
         self._precision = precision
         self._X = X
         self.class_products = precision.apply(means.classes)
-        self.lengths_x = np.einsum("ij,ij->i", X, precision.apply(X))
+        self.lengths_x = np.vecdot(X, precision.apply(X))
         self.x_classes = X @ self.class_products.T  # (R, C)
         self.classes_classes = means.classes @ self.class_products.T  # (C, C)
         self.counts = means.class_counts[truth].astype(np.float64)  # of their classes
@@ -92,7 +92,7 @@ class Products:
 
     @cached_property
     def prototype_lengths(self) -> Vector:
-        lengths: Vector = np.einsum("ij,ij->i", self.means.prototypes, self.prototype_products)
+        lengths: Vector = np.vecdot(self.means.prototypes, self.prototype_products)
         return lengths
 
 
@@ -139,7 +139,7 @@ def left_out_with_prototype(products: Products, samples: int) -> Evidence:
     left = _Left(
         u_classes=u @ p.means.classes.T,
         x_u=p.x_prototypes[usable, own] - p.x_classes[usable, k],
-        residual=np.einsum("ij,ij->i", u, p.means.prototypes[own] - p.means.classes[k]),
+        residual=np.vecdot(u, p.means.prototypes[own] - p.means.classes[k]),
         weight=support * n / ((n - support) * samples),
     )
     dots, lengths, reach = left.classes(p, usable, support / (n - support))

@@ -9,7 +9,7 @@ from exll.learner.head import linear_discriminant
 from exll.learner.lagging import OwnSamplePrecision
 from exll.learner.megacloud import MegaClouds
 from exll.learner.paper_inference import PaperInference
-from exll.learner.precision import Precision, Shrinkage, lengths_of
+from exll.learner.precision import Precision, Shrinkage
 from exll.learner.prototypes import Members, Prototypes, density_condition
 from exll.learner.statistics import total_residual
 from exll.learner.ties import first_of_largest
@@ -119,7 +119,7 @@ class PaperLearner(ExLL):
 
     def _merge_classes(self, kept: int, absorbed: int) -> None:
         self._fusion.merge(kept, absorbed)
-        self._megaclouds.merge(kept, absorbed, lambda mean: lengths_of(mean[None, :], self._precision.current)[0])
+        self._megaclouds.merge(kept, absorbed, lambda mean: self._precision.current.lengths(mean[None, :])[0])
 
     def _own_state(self) -> Tensors:
         return prefixed("fusion", self._fusion.state())

@@ -28,6 +28,10 @@ class Precision(Protocol):
         """The rows of X times the matrix."""
         ...
 
+    def lengths(self, X: Matrix) -> Vector:
+        r"""$x^T \Lambda x$ of every row."""
+        ...
+
     @property
     def nbytes(self) -> int: ...
 
@@ -53,8 +57,17 @@ class LowRankPrecision:
         self._ridge = ridge
 
     def apply(self, X: Matrix) -> Matrix:
-        applied: Matrix = (X - (X @ self._basis.T) @ self._basis) / self._ridge
+        applied = (X @ self._basis.T) @ self._basis
+        np.subtract(X, applied, out=applied)
+        applied /= self._ridge
         return applied
+
+    def lengths(self, X: Matrix) -> Vector:
+        along = X @ self._basis.T
+        lengths: Vector = np.vecdot(X, X)
+        lengths -= np.vecdot(along, along)
+        lengths /= self._ridge
+        return lengths
 
     @property
     def nbytes(self) -> int:
@@ -76,6 +89,14 @@ class DensePrecision:
             return np.asarray(blas.dsymv(1.0, self._matrix, X[0], lower=1))[None, :]
         return product(X, self._matrix)
 
+    def lengths(self, X: Matrix) -> Vector:
+        """Some rows at a time, so that memory stays flat."""
+        lengths = np.empty(len(X))
+        for start in range(0, len(X), LENGTH_ROWS):
+            some = X[start : start + LENGTH_ROWS]
+            np.vecdot(some, self.apply(some), out=lengths[start : start + LENGTH_ROWS])
+        return lengths
+
     @property
     def nbytes(self) -> int:
         return self._matrix.nbytes
@@ -95,8 +116,8 @@ def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precisio
         return starting_precision(scatter.width, shrinkage)
     if scatter.matrix is None:
         rows = scatter.rows.filled
-        gram = np.asfortranarray(rows @ rows.T)
-        gram[np.diag_indices_from(gram)] += count * shrinkage.ridge / shrinkage.scale
+        gram = (rows @ rows.T).T  # the same matrix, in Fortran order
+        _diagonal(gram)[:] += count * shrinkage.ridge / shrinkage.scale
         cholesky(gram)
         basis = rows.copy()
         solve_factor(gram, basis)
@@ -105,7 +126,7 @@ def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precisio
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
     triangle *= shrinkage.scale / count
-    triangle[np.diag_indices_from(triangle)] += shrinkage.ridge
+    _diagonal(triangle)[:] += shrinkage.ridge
     cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
     invert_factored(triangle)
     return DensePrecision(triangle)
@@ -122,13 +143,9 @@ def precision_from_state(width: int, state: Tensors) -> Precision:
     return LowRankPrecision(basis, float(state["ridge"]))
 
 
-def lengths_of(vectors: Matrix, precision: Precision) -> Vector:
-    r"""$p^T \Lambda p$ of every row, some rows at a time so that memory stays flat."""
-    lengths = np.empty(len(vectors))
-    for start in range(0, len(vectors), LENGTH_ROWS):
-        some = vectors[start : start + LENGTH_ROWS]
-        np.einsum("ij,ij->i", some, precision.apply(some), out=lengths[start : start + LENGTH_ROWS])
-    return lengths
+def _diagonal(matrix: Matrix) -> Vector:
+    """A view that can be written to, which ``np.diagonal`` is not."""
+    return matrix.ravel(order="K")[:: len(matrix) + 1]
 
 
 def _mirror(matrix: Matrix) -> Matrix:

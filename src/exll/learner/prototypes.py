@@ -80,9 +80,8 @@ class Prototypes(RunningMeans):
 
     def remove(self, freed: int) -> None:
         """Rows after it move up by one place."""
-        own = (self._ids, self._class_of, self._radii, self._squared_norms)
-        for array in (self._vectors, self._counts, self._lengths, *own):
-            array.remove(freed)
+        for column in self._columns:
+            column.remove(freed)
 
     def settle(self, index: int) -> None:
         r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""
@@ -91,15 +90,9 @@ class Prototypes(RunningMeans):
         self.squared_norms[index] = squared_norm
         self.radii[index] = math.sqrt((self.radii[index] ** 2 + max(0.0, 1.0 - squared_norm)) / 2)
 
-    def reserve(self, extra: int) -> None:
-        super().reserve(extra)
-        for array in (self._ids, self._class_of, self._radii, self._squared_norms):
-            array.reserve(extra)
-
     @property
-    def nbytes(self) -> int:
-        arrays = (self._ids, self._class_of, self._radii, self._squared_norms)
-        return super().nbytes + sum(array.nbytes for array in arrays)
+    def _columns(self) -> tuple[GrowingArray, ...]:
+        return *super()._columns, self._ids, self._class_of, self._radii, self._squared_norms
 
     def state(self) -> Tensors:
         return {
@@ -145,4 +138,5 @@ def density_condition(x: Vector, class_mean: Vector, members: Members) -> bool:
     """
     x_inverse = 3.0 - 2.0 * float(x @ class_mean)
     inverses = 2.0 + members.squared_norms - 2.0 * (members.centres @ class_mean)
-    return surpasses(float(inverses.min()), x_inverse) or surpasses(x_inverse, float(inverses.max()))
+    least, most = float(inverses[inverses.argmin()]), float(inverses[inverses.argmax()])
+    return surpasses(least, x_inverse) or surpasses(x_inverse, most)

@@ -85,7 +85,7 @@ class NoRecords:
 
 
 class AllRecords:
-    """Every sample in the order of the stream; an empty ref stands for none.
+    """Every sample in the order of the stream, so a sample's place here is its position; an empty ref stands for none.
 
     A sample keeps the id of the prototype it joined; which ids were merged into which is kept beside, and written into
     the samples only now and then: a pass over all of them at every merge would make long streams slow.
@@ -93,7 +93,6 @@ class AllRecords:
 
     def __init__(self, width: int, with_vectors: bool) -> None:
         self._prototypes = GrowingArray((), np.int64)
-        self._positions = GrowingArray((), np.int64)
         self._refs: list[str] = []
         self._ref_bytes = 0
         self._vectors = GrowingArray((width,), np.float16) if with_vectors else None
@@ -101,9 +100,9 @@ class AllRecords:
 
     def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
         self._prototypes.append(prototype)
-        self._positions.append(position)
         self._refs.append(ref or "")
-        self._ref_bytes += len(encode(ref or ""))
+        if ref:
+            self._ref_bytes += len(encode(ref))
         if self._vectors is not None:
             self._vectors.append(halved(x))
 
@@ -135,7 +134,7 @@ class AllRecords:
 
     def _record(self, i: int) -> Record:
         vector = None if self._vectors is None else self._vectors.filled[i].copy()
-        return Record(int(self._positions.filled[i]), self._refs[i] or None, vector)
+        return Record(int(i), self._refs[i] or None, vector)
 
     def prototypes(self) -> set[int]:
         self._settle()
@@ -147,14 +146,13 @@ class AllRecords:
     @property
     def nbytes(self) -> int:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
-        return self._prototypes.nbytes + self._positions.nbytes + self._ref_bytes + 8 * (len(self) + 1) + vectors
+        return self._prototypes.nbytes + self._ref_bytes + 8 * (len(self) + 1) + vectors
 
     def state(self) -> Tensors:
         self._settle()
         vectors = {} if self._vectors is None else {"vectors": self._vectors.filled}
         return {
             "prototypes": self._prototypes.filled,
-            "positions": self._positions.filled,
             **strings_to_tensors("refs", self._refs),
             **vectors,
         }
@@ -163,10 +161,9 @@ class AllRecords:
     def from_state(cls, width: int, with_vectors: bool, state: Tensors) -> "AllRecords":
         records = cls(width, with_vectors)
         records._prototypes = GrowingArray((), np.int64, state["prototypes"])
-        records._positions = GrowingArray((), np.int64, state["positions"])
         records._refs = strings_from_tensors("refs", state)
         records._ref_bytes = len(state["refs.utf8"])
-        sizes = {len(records._prototypes), len(records._positions), len(records._refs)}
+        sizes = {len(records._prototypes), len(records._refs)}
         if with_vectors:
             records._vectors = GrowingArray((width,), np.float16, state["vectors"])
             sizes.add(len(records._vectors))

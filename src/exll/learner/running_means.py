@@ -4,7 +4,7 @@ import numpy as np
 
 from exll.learner.counted_means import CountedMeans
 from exll.learner.growing import GrowingArray
-from exll.learner.precision import Precision, lengths_of
+from exll.learner.precision import Precision
 from exll.types import Tensors, Vector
 
 
@@ -33,22 +33,28 @@ class RunningMeans(CountedMeans):
     def move(self, index: int, x: Vector, x_length: float, dot: float) -> float:
         r"""Let x join a mean $p$, given $x^T \Lambda x$ and $p^T \Lambda x$; returns the share of x in the new mean."""
         self.join(index, x)
-        share = 1.0 / float(self.counts[index])
-        rest = 1.0 - share
-        self.lengths[index] = rest * rest * self.lengths[index] + 2 * share * rest * dot + share * share * x_length
+        share = 1.0 / int(self.counts[index])
+        rest, length = 1.0 - share, float(self.lengths[index])
+        self.lengths[index] = rest * rest * length + 2 * share * rest * dot + share * share * x_length
         return share
 
     def remeasure(self, precision: Precision, origin: Vector | None = None) -> None:
         """Lengths under another precision, seen from another origin."""
-        self.lengths[:] = lengths_of(self.vectors if origin is None else self.vectors - origin, precision)
+        self.lengths[:] = precision.lengths(self.vectors if origin is None else self.vectors - origin)
+
+    @property
+    def _columns(self) -> tuple[GrowingArray, ...]:
+        """All that is kept per mean."""
+        return self._vectors, self._counts, self._lengths
 
     def reserve(self, extra: int) -> None:
-        for array in (self._vectors, self._counts, self._lengths):
-            array.reserve(extra)
+        if self._vectors.room < extra:  # columns grow together
+            for column in self._columns:
+                column.reserve(extra)
 
     @property
     def nbytes(self) -> int:
-        return self._vectors.nbytes + self._counts.nbytes + self._lengths.nbytes
+        return sum(column.nbytes for column in self._columns)
 
     def state(self) -> Tensors:
         return {"vectors": self.vectors, "counts": self.counts, "lengths": self.lengths}

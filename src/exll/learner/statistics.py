@@ -131,7 +131,8 @@ class GlobalStatistics:
 
     @property
     def mean(self) -> Vector:
-        return self.total / max(self.count, 1)
+        mean: Vector = self.total / (self.count or 1)
+        return mean
 
     def learn(self, x: Vector, class_mean: Vector, class_count: int) -> None:
         self.count += 1
