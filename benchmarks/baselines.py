@@ -17,6 +17,7 @@ from tasks import NINE, Task
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "NCM": ("ncm", {}),
     "SLDA": ("slda", {}),
+    "SLDA, centred": ("slda", {"variant": "centred"}),
     "SOvR": ("sovr", {}),
     "Naive Bayes": ("naive-bayes", {}),
     "Naive Bayes, hayes": ("naive-bayes", {"variant": "hayes"}),

@@ -36,7 +36,7 @@ def figures(seeds: int) -> None:
 
 def schedules(seeds: int) -> None:
     print(f"| task | order | refresh_growth | global (M) | local (P) | fused (F) |\n|{'---|' * 6}")
-    for name in ("grocery81", "scene15"):
+    for name in ("grocery81", "scene15", "grocery81-5shot"):
         task = Task(name)
         for how in ("iid", "class-iid"):
             for growth in track(SCHEDULES, description=f"{name} {how}", console=Console(stderr=True)):

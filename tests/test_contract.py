@@ -26,6 +26,7 @@ LEARNERS: dict[str, Any] = {
     "paper": ExLLClassifier(preset="paper"),
     "ncm": NCM(),
     "slda": SLDA(),
+    "slda-centred": SLDA("centred"),
     "sovr": SOvR(),
     "naive-bayes": NaiveBayes(),
     "naive-bayes-hayes": NaiveBayes("hayes"),
@@ -285,7 +286,7 @@ def test_raw_vectors_may_be_zero_but_not_of_any_size(name: str) -> None:
     for X in (np.full((1, 12), 1e101), np.full((1, 12), 1e308)):
         with pytest.raises(InputError, match="at most 1e\\+100 in size; row 0"):
             model.partial_fit(X, [0])
-    if name == "slda":  # see below
+    if name.startswith("slda"):  # see below
         return
     model.partial_fit(np.full((1, 12), 1e99), [1])
     assert np.isfinite(model.predict_proba(QUERIES)).all()
@@ -310,6 +311,7 @@ def test_normalise_is_the_same_as_giving_unit_vectors(name: str) -> None:
 
 PARAMETERS: list[tuple[Any, str]] = [
     (NCM(normalise="yes"), "'normalise' parameter of NCM must be True or False. Got 'yes' instead."),  # type: ignore[arg-type]
+    (SLDA("batch"), "'variant' .* 'published' or 'centred'. Got 'batch'"),  # type: ignore[arg-type]
     (SLDA(shrinkage=0), "'shrinkage' parameter of SLDA must be a number between 0 and 1. Got 0 instead."),
     (SLDA(shrinkage=float("nan")), "'shrinkage' .* Got nan"),
     (NaiveBayes("bernoulli"), "'variant' .* 'gaussian' or 'hayes'. Got 'bernoulli'"),  # type: ignore[arg-type]
@@ -333,6 +335,7 @@ def test_sizes_are_those_of_what_is_held(name: str) -> None:
     expected = {
         "ncm": 5 * 12,
         "slda": 5 * 12 + 12 * 12,
+        "slda-centred": 5 * 12 + 12 * 12,
         "sovr": 5 * 12,
         "naive-bayes": 2 * 5 * 12,
         "perceptron": 5 * 12,

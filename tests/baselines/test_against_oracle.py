@@ -73,12 +73,16 @@ def test_the_scores_are_those_of_the_oracle(name: str, seed: int) -> None:
     assert_same_scores(model.fit(stream.X, stream.y), expected, stream)
 
 
+@pytest.mark.parametrize(
+    ("model", "new"),
+    [(SLDA(), slow.SLDAOracle), (SLDA("centred"), slow.CentredSLDAOracle)],
+    ids=["published", "centred"],
+)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_slda_is_the_streaming_rule_done_naively(seed: int) -> None:
+def test_slda_is_its_rule_done_naively(seed: int, model: SLDA, new: type[slow.SLDAOracle]) -> None:
     stream = random_stream(seed)
-    oracle: slow.SLDAOracle = oracle_of(slow.SLDAOracle, stream)
-    expected = np.array(oracle.all_scores(stream.queries))
-    assert_same_scores(SLDA().fit(stream.X, stream.y), expected, stream)
+    expected = np.array(oracle_of(new, stream).all_scores(stream.queries))
+    assert_same_scores(model.fit(stream.X, stream.y), expected, stream)
 
 
 def test_ncm_agrees_with_scikit_learn_s() -> None:

@@ -58,6 +58,14 @@ class SLDAOracle(History):
         return [[float(x @ precision @ mu - 0.5 * mu @ precision @ mu) for mu in means] for x in X]
 
 
+class CentredSLDAOracle(SLDAOracle):
+    def covariance(self) -> NDArray[np.float64]:
+        """Within the classes, in one go."""
+        means = [np.mean(self.of_class(k), axis=0) for k in range(self.classes)]
+        residuals = np.array([x - means[k] for x, k in zip(self.stream, self.truths, strict=True)])
+        return np.asarray(residuals.T @ residuals / len(residuals))
+
+
 class SOvROracle(History):
     def scores(self, x: Vector) -> list[float]:
         scores = []

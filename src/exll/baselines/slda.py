@@ -1,6 +1,7 @@
 """SLDA: streaming linear discriminant analysis."""
 
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
 from exll.errors import InputError
 from exll.learner.precision import Shrinkage, precision_of
-from exll.learner.statistics import GlobalStatistics
+from exll.learner.statistics import GlobalStatistics, Residual, within_residual
 from exll.types import Tensors, Vector
 
 
@@ -20,8 +21,11 @@ class SLDA(Baseline):
     s_k = x^T\Lambda\mu_k - \tfrac12\mu_k^T\Lambda\mu_k, \quad \Lambda = [(1-\epsilon)\Sigma + \epsilon I]^{-1}$$
 
     $\mu_y$ is the class's mean before the sample, and 0 for the first of a class, so $\Sigma$ is not quite the
-    within-class covariance: each class enters with one uncentred vector, and a little depends on the order. There are
-    no priors. $\Lambda$ is exact for all that was learned whenever it is asked for, by Cholesky.
+    within-class covariance: each class enters with one uncentred vector, and a little depends on the order. That is the
+    rule as published. ``variant="centred"`` is what it stands for: $\Delta = \frac{n}{n+1}(x-\mu_y)(x-\mu_y)^T$ with the
+    class's own count n, which sums up to exactly the covariance within classes, in any order. It is the better one
+    where classes have few samples. There are no priors. $\Lambda$ is exact for all that was learned whenever it is
+    asked for, by Cholesky.
 
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(40) % 2
@@ -32,28 +36,40 @@ class SLDA(Baseline):
 
     name = "slda"
 
-    def __init__(self, shrinkage: float = 1e-4, normalise: bool = False) -> None:
+    def __init__(
+        self,
+        variant: Literal["published", "centred"] = "published",
+        shrinkage: float = 1e-4,
+        normalise: bool = False,
+    ) -> None:
+        self.variant = variant
         self.shrinkage = shrinkage
         self.normalise = normalise
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._check_between("shrinkage", 0, 1)
+        if self.variant not in VARIANTS:
+            raise self._refuse_parameter("variant", " or ".join(repr(variant) for variant in VARIANTS))
 
     def _new_rule(self, width: int) -> Rule:
-        return SLDARule(width, float(self.shrinkage))
+        return SLDARule(width, float(self.shrinkage), VARIANTS[self.variant])
 
 
-def class_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector, class_count: int) -> Vector:
+def published_residual(x: Vector, statistics: GlobalStatistics, class_mean: Vector, class_count: int) -> Vector:
     r"""$\sqrt{t/(t+1)}\,(x-\mu_y)$, whose outer product is $\Delta$; the statistics count x already."""
     return sqrt((statistics.count - 1) / statistics.count) * (x - class_mean)
 
 
+VARIANTS: dict[str, Residual] = {"published": published_residual, "centred": within_residual}
+
+
 class SLDARule(ClassMeansRule):
-    def __init__(self, width: int, shrinkage: float) -> None:
+    def __init__(self, width: int, shrinkage: float, residual: Residual) -> None:
         super().__init__(width)
         self._shrinkage = shrinkage
-        self._statistics = GlobalStatistics(width, class_residual)
+        self._residual = residual
+        self._statistics = GlobalStatistics(width, residual)
 
     def learn(self, x: Vector, k: int) -> None:
         known = k < len(self._means)
@@ -87,6 +103,6 @@ class SLDARule(ClassMeansRule):
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
         super().restore(state, classes, samples)
         shared = {name.removeprefix("statistics."): array for name, array in state.items()}
-        self._statistics = GlobalStatistics.from_state(self._width, class_residual, shared)
+        self._statistics = GlobalStatistics.from_state(self._width, self._residual, shared)
         if self._statistics.count != samples:
             raise ValueError("the covariance is not of all samples")

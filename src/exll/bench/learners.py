@@ -86,6 +86,7 @@ def _baselines() -> dict[str, Learner]:
         ("replay-2pc", "Replay (2pc)", "Replay", {"per_class": 2}),
         ("replay-20pc", "Replay (20pc)", "Replay", {"per_class": 20}),
         ("slda", "SLDA", "SLDA", {}),
+        ("slda-centred", "SLDA (centred)", "SLDA", {"variant": "centred"}),
     )
     found = {}
     for name, shown, cls, arguments in variants:
