@@ -22,10 +22,10 @@ class SLDA(Baseline):
 
     $\mu_y$ is the class's mean before the sample, and 0 for the first of a class, so $\Sigma$ is not quite the
     within-class covariance: each class enters with one uncentred vector, and a little depends on the order. That is the
-    rule as published. ``variant="centred"`` is what it stands for: $\Delta = \frac{n}{n+1}(x-\mu_y)(x-\mu_y)^T$ with the
-    class's own count n, which sums up to exactly the covariance within classes, in any order. It is the better one
-    where classes have few samples. There are no priors. $\Lambda$ is exact for all that was learned whenever it is
-    asked for, by Cholesky.
+    rule as published. ``variant="centred"`` is what it stands for: with the class's own count n,
+    $\Delta = \frac{n}{n+1}(x-\mu_y)(x-\mu_y)^T$ sums up to exactly the covariance within classes, in any order. It is
+    the better one where classes have few samples. There are no priors. $\Lambda$ is exact for all that was learned
+    whenever it is asked for, by Cholesky.
 
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(40) % 2
