@@ -59,7 +59,8 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
             np.testing.assert_allclose(posteriors[row], expected, rtol=1e-5, atol=1e-7)
             if name == "fused":
                 outlying = oracle.relative_distance(queries[row], k) - judged.usual_distance
-                novelty = (judged.usual - familiarity) / judged.spread + outlying / judged.spread_of_distance
+                outlying *= judged.distance_weight / judged.spread_of_distance
+                novelty = (judged.usual - familiarity) / judged.spread + outlying
                 assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
 
 

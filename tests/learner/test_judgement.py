@@ -164,7 +164,7 @@ def test_the_threshold_is_exceeded_by_the_stated_share_of_the_witnesses(share: f
 
 
 def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
-    judged = Judgement(usual=0.8, spread=0.1, usual_distance=-0.5, spread_of_distance=0.2)
+    judged = Judgement(usual=0.8, spread=0.1, usual_distance=-0.5, spread_of_distance=0.2, distance_weight=1.0)
     novelty = judged.novelty(np.array([0.8, 0.7, 0.8, 0.9]), np.array([-0.5, -0.5, -0.1, -0.7]))
     np.testing.assert_allclose(novelty, [0, 1, 2, -2], atol=1e-12)
     assert judged.threshold(0.05) == np.inf  # nothing is unknown while nothing could be judged

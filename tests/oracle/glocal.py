@@ -74,7 +74,7 @@ class OracleGlocal:
 
     def parts(self, x: Vector) -> Parts:
         """With all that was learned."""
-        return self._parts(x, self.whole_precision, {}, {}, None)
+        return self._parts(x, self.whole_precision, {}, {}, None, self.origin)
 
     def relative_distance(self, x: Vector, k: int) -> float:
         """Of x from class k, less that from the origin under the covariance within and between the classes."""
@@ -88,7 +88,8 @@ class OracleGlocal:
         return float((apart @ within @ apart - seen @ np.linalg.inv(covariance) @ seen) / (seen @ within @ seen))
 
     def parts_without(self, i: int) -> Parts:
-        """Class mean, prototype and covariance without sample i. Lengths are those of the whole means."""
+        """Class mean, prototype, covariance and the origin of the means without sample i. Lengths are those of the
+        whole means, and x is seen from the whole origin."""
         k, cloud = self.truths[i], self.clouds[i]
         groups = [[j for j in self.samples_of(c) if j != i] for c in self.classes]
         others = [j for j in self.members_of(cloud) if j != i]
@@ -99,6 +100,7 @@ class OracleGlocal:
             {k: self.mean(groups[k])},
             prototypes,
             None if others else cloud,
+            self.mean([j for group in groups for j in group]),
         )
 
     def parts_without_cloud(self, i: int) -> Parts:
@@ -107,7 +109,8 @@ class OracleGlocal:
         k, cloud = self.truths[i], self.clouds[i]
         groups = [[j for j in self.samples_of(c) if self.clouds[j] != cloud] for c in self.classes]
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
-        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud)
+        origin = self.mean([j for group in groups for j in group])
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud, origin)
 
     def _parts(
         self,
@@ -116,12 +119,13 @@ class OracleGlocal:
         classes_without: dict[int, Vector],
         prototypes_without: dict[int, Vector],
         left_out: int | None,
+        origin: Vector,  # from which the means are seen
     ) -> Parts:
         seen = x - self.origin
         towards, nearness, local, dots = [], [], [], []
         for k in self.classes:
             whole = self.mean(self.samples_of(k)) - self.origin
-            without = classes_without.get(k, whole + self.origin) - self.origin
+            without = classes_without.get(k, whole + self.origin) - origin
             dot, length = without @ precision @ seen, whole @ precision @ whole
             dots.append(dot)
             towards.append(dot / np.sqrt(length))
@@ -129,7 +133,7 @@ class OracleGlocal:
             cosines = []
             for cloud in self.clouds_of(k):
                 whole = self.mean(self.members_of(cloud)) - self.origin
-                without = prototypes_without.get(cloud, whole + self.origin) - self.origin
+                without = prototypes_without.get(cloud, whole + self.origin) - origin
                 if cloud != left_out:
                     cosines.append(without @ precision @ seen / np.sqrt(whole @ precision @ whole))
             local.append(max(cosines))
@@ -140,4 +144,6 @@ class OracleGlocal:
         """The classes are those of the whole stream, whatever the dots were taken without."""
         means = np.array([self.mean(self.samples_of(k)) - self.origin for k in self.classes])
         shares = np.array([len(self.samples_of(k)) / len(self.truths) for k in self.classes])
+        if len(self.classes) > 1:
+            dots = dots - shares @ dots  # from the whole origin, as the means are
         return float(dots @ np.linalg.inv(np.diag(1 / shares) + means @ self.whole_precision @ means.T) @ dots)

@@ -11,7 +11,8 @@ with a mild prior. How sure it then is (``sureness``, a factor on all scores) de
 closer to what was learned, the surer; that dependence is learned the same way, with every witness the same say.
 
 Novelty is how much less familiar an input is than usual, and how much farther from its class, relative to all that was
-learned, each in units of its spread among the left-out witnesses.
+learned, each in units of its spread among the left-out witnesses. With few classes the second says little, since all
+that was learned is then no picture of the rest of the world.
 """
 
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around none
 SLOPE, SLOPE_WIDTH = 0.5, 0.5  # strange things are less sure
 FAR, CLOSE = -10.0, 3.0  # spreads from the usual familiarity beyond which it makes no further difference
 LEVELS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of sureness
+BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance says half as much as familiarity
 FALSE_ALARMS = 0.05  # the share of the stream's own examples that "unknown" may be said of
 
 
@@ -53,6 +55,7 @@ class Judgement:
     spread: float = 1.0
     usual_distance: float = 0.0  # their relative distance from the class they are taken for
     spread_of_distance: float = 1.0
+    distance_weight: float = 0.0  # its say in novelty
     novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the witnesses, sorted
 
     @property
@@ -83,7 +86,7 @@ class Judgement:
         """How little an input is like what was learned; ``distance`` is the relative one from the answer's class."""
         unfamiliar = (self.usual - familiarity) / self.spread
         outlying = (distance - self.usual_distance) / self.spread_of_distance
-        novelty: Vector = unfamiliar + outlying
+        novelty: Vector = unfamiliar + self.distance_weight * outlying
         return novelty
 
     def threshold(self, false_alarms: float) -> float:
@@ -91,7 +94,8 @@ class Judgement:
         judged."""
         if not self.reviewed:
             return np.inf
-        return float(np.quantile(self.novelties, 1.0 - false_alarms))
+        # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the ends.
+        return float(np.quantile(self.novelties, 1.0 - false_alarms, method="weibull"))
 
     def state(self) -> Tensors:
         return {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
@@ -102,9 +106,9 @@ class Judgement:
         if novelties.ndim != 1:
             raise ValueError("the judgement's novelties are no list")
         numbers: dict[str, Any] = {name: float(state[name]) for name in cls.__dataclass_fields__ if name != "novelties"}
-        weights = min(numbers["class_weight"], numbers["nearness_weight"], numbers["prototype_weight"])
+        weights = [numbers[f"{part}_weight"] for part in ("class", "nearness", "prototype", "distance")]
         spreads = min(numbers["spread"], numbers["spread_of_distance"])
-        if weights < 0 or not spreads > 0 or numbers["ridge"] not in RIDGES:
+        if min(weights) < 0 or not spreads > 0 or numbers["ridge"] not in RIDGES:
             raise ValueError("the judgement's weights are none")
         if not (LEVELS[0] <= numbers["level"] <= LEVELS[1] and SLOPES[0] <= numbers["slope"] <= SLOPES[1]):
             raise ValueError("the judgement is out of bounds")
@@ -154,8 +158,14 @@ def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence)
     nearness = alone.nearness[np.arange(len(alone.truth)), answers[0]]
     distance = relative_distance(alone.shared, nearness, alone.reach)
     usual_distance, spread_of_distance = _usual(distance)
+    classes = alone.nearness.shape[1]
     calibrated = replace(
-        measured, level=level, slope=slope, usual_distance=usual_distance, spread_of_distance=spread_of_distance
+        measured,
+        level=level,
+        slope=slope,
+        usual_distance=usual_distance,
+        spread_of_distance=spread_of_distance,
+        distance_weight=(classes - 1) / (classes - 1 + BACKGROUND_CLASSES),
     )
     return replace(calibrated, novelties=np.sort(calibrated.novelty(familiarity[0], distance)))
 

@@ -4,6 +4,7 @@ A witness x of class k is left out in two ways. *Alone*: its class's mean and it
 the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the model
 fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all that lies
 near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never seen.
+The means are then seen from an origin without them too: where there are few classes, x is a good part of it.
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
 would meet the whole mean: its dot product is, on average, that with the mean of the others, but that mean is noisier
@@ -98,92 +99,106 @@ class Products:
 
 def cosines_alone(products: Products, samples: int) -> tuple[Matrix, Indices]:
     """The cosines with the classes, and the truth, of the witnesses that can be left out alone."""
-    usable, left = _alone(products, samples)
-    dots, lengths, reach = left.classes(products, usable, 1.0 / (products.counts[usable] - 1))
-    return _towards(dots, lengths) / np.sqrt(np.maximum(reach, SHORTEST))[:, None], products.truth[usable]
-
-
-def _alone(p: Products, samples: int) -> tuple[Indices, "_Left"]:
-    """Those whose class has another sample; its mean lies at mu, and without x at mu - (x - mu) / (n - 1)."""
-    usable = np.flatnonzero(p.counts > 1)
-    k, n, x_classes = p.truth[usable], p.counts[usable], p.x_classes[usable]
-    u_classes = x_classes - p.classes_classes[k]
-    x_u = p.lengths_x[usable] - x_classes[np.arange(len(k)), k]
-    residual = x_u - u_classes[np.arange(len(k)), k]
-    return usable, _Left(u_classes, x_u, residual, n / ((n - 1) * samples))
+    left = _alone(products, samples)
+    reach = np.sqrt(np.maximum(left.squared_reach, SHORTEST))
+    return _towards(left.dots, left.lengths) / reach[:, None], left.truth
 
 
 def left_out_alone(products: Products, samples: int) -> Evidence:
     """Of the witnesses whose class has another sample."""
-    p = products
-    usable, left = _alone(p, samples)
-    k, own, support = p.truth[usable], p.own[usable], p.supports[usable]
-    rows = np.arange(len(usable))
-    dots, lengths, reach = left.classes(p, usable, 1.0 / (p.counts[usable] - 1))
-    u_prototypes = p.x_prototypes[usable] - (p.class_products @ p.means.prototypes.T)[k]
-    local_dots, local_lengths = left.prototypes(p, usable, u_prototypes)
-    alone = support == 1
-    local_dots[rows, own] = (support * local_dots[rows, own] - reach) / np.where(alone, 1.0, support - 1)
-    towards_prototype = _towards(local_dots, local_lengths)
+    p, left = products, _alone(products, samples)
+    own, support = p.own[left.usable], p.supports[left.usable]
+    dots, lengths = left.prototypes(p.x_prototypes[left.usable] - (p.class_products @ p.means.prototypes.T)[left.truth])
+    alone, rows = support == 1, np.arange(len(own))
+    dots[rows, own] = (support * dots[rows, own] - left.squared_reach) / np.where(alone, 1.0, support - 1)
+    towards_prototype = _towards(dots - left.shift, lengths)
     towards_prototype[rows[alone], own[alone]] = -np.inf
-    return _evidence(dots, lengths, towards_prototype, reach, k, p)
+    return _evidence(left, towards_prototype)
+
+
+def _alone(p: Products, samples: int) -> "_Left":
+    """Those whose class has another sample."""
+    usable = np.flatnonzero(p.counts > 1)
+    k, x_classes = p.truth[usable], p.x_classes[usable]
+    rows = np.arange(len(k))
+    u_classes = x_classes - p.classes_classes[k]
+    x_u = p.lengths_x[usable] - x_classes[rows, k]
+    return _Left(p, samples, usable, np.ones(len(k)), u_classes, x_u, residual=x_u - u_classes[rows, k])
 
 
 def left_out_with_prototype(products: Products, samples: int) -> Evidence:
     """Of the witnesses whose class has another prototype."""
     p = products
     usable = np.flatnonzero(p.counts > p.supports)
-    k, own, n, support = p.truth[usable], p.own[usable], p.counts[usable], p.supports[usable]
-    rows = np.arange(len(usable))
+    k, own = p.truth[usable], p.own[usable]
     u = p.prototype_products[own] - p.class_products[k]  # (R, d)
     left = _Left(
+        p,
+        samples,
+        usable,
+        p.supports[usable],
         u_classes=u @ p.means.classes.T,
         x_u=p.x_prototypes[usable, own] - p.x_classes[usable, k],
         residual=np.vecdot(u, p.means.prototypes[own] - p.means.classes[k]),
-        weight=support * n / ((n - support) * samples),
     )
-    dots, lengths, reach = left.classes(p, usable, support / (n - support))
-    towards_prototype = _towards(*left.prototypes(p, usable, u @ p.means.prototypes.T))
-    towards_prototype[rows, own] = -np.inf
-    return _evidence(dots, lengths, towards_prototype, reach, k, p)
+    dots, lengths = left.prototypes(u @ p.means.prototypes.T)
+    towards_prototype = _towards(dots - left.shift, lengths)
+    towards_prototype[np.arange(len(own)), own] = -np.inf
+    return _evidence(left, towards_prototype)
 
 
 class _Left:
-    r"""The precision after a residual r was taken out of the covariance, met only inside dot products.
+    r"""The model without ``missing`` samples of each witness's class, whose mean lies r from that of the class.
 
-    With $u = \Lambda r$ and the residual's weight w, Sherman and Morrison give $\Lambda + g\,u u^T$ with
-    $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$.
+    The class's mean then moves by $-r$ times missing / (n - missing), and the origin with it. The covariance loses r
+    with the weight w = missing n / ((n - missing) N). With $u = \Lambda r$ Sherman and Morrison give
+    $\Lambda + g\,u u^T$ with $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$. It is met only inside dot
+    products.
     """
 
-    def __init__(self, u_classes: Matrix, x_u: Vector, residual: Vector, weight: Vector) -> None:
-        self._u_classes = u_classes  # (R, C)
-        self._x_u = x_u
-        self._rest = np.maximum(1.0 - weight * residual, SHORTEST)  # residual: r' u
-        self._gain = (weight / self._rest)[:, None]
+    def __init__(
+        self,
+        p: Products,
+        samples: int,
+        usable: Indices,
+        missing: Vector,
+        u_classes: Matrix,
+        x_u: Vector,
+        residual: Vector,  # r' u
+    ) -> None:
+        self.products, self.usable, self.truth = p, usable, p.truth[usable]
+        rest = p.counts[usable] - missing
+        weight = missing * p.counts[usable] / (rest * samples)
+        kept = np.maximum(1.0 - weight * residual, SHORTEST)
+        self._x_u = x_u[:, None]
+        self._gain = (weight / kept)[:, None]
+        rows = np.arange(len(usable))
+        dots = p.x_classes[usable] + self._gain * self._x_u * u_classes
+        dots[rows, self.truth] -= missing / rest * x_u / kept
+        counts = p.means.class_counts
+        # The counts without them weigh the means to the origin without them, from which all means are seen.
+        self.shift = ((dots @ counts - missing * dots[rows, self.truth]) / (counts.sum() - missing))[:, None]
+        self.dots = dots - self.shift
+        self.lengths = np.diagonal(p.classes_classes) + self._gain * u_classes**2
+        self.squared_reach = p.lengths_x[usable] + self._gain[:, 0] * x_u**2
 
-    def classes(self, p: Products, usable: Indices, step: Vector) -> tuple[Matrix, Matrix, Vector]:
-        """Dots with the classes, their lengths and that of x; the true class's mean moves by ``step`` times -r."""
-        dots = p.x_classes[usable] + self._gain * self._x_u[:, None] * self._u_classes
-        dots[np.arange(len(usable)), p.truth[usable]] -= step * self._x_u / self._rest
-        lengths = np.diagonal(p.classes_classes) + self._gain * self._u_classes**2
-        return dots, lengths, p.lengths_x[usable] + self._gain[:, 0] * self._x_u**2
-
-    def prototypes(self, p: Products, usable: Indices, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
-        """Dots with the prototypes and their lengths."""
-        dots = p.x_prototypes[usable] + self._gain * self._x_u[:, None] * u_prototypes
+    def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
+        """Dots with the prototypes, still from the whole origin, and their lengths."""
+        p = self.products
+        dots = p.x_prototypes[self.usable] + self._gain * self._x_u * u_prototypes
         return dots, p.prototype_lengths + self._gain * u_prototypes**2
 
 
-def _evidence(
-    dots: Matrix, lengths: Matrix, towards_prototype: Matrix, squared_reach: Vector, truth: Indices, p: Products
-) -> Evidence:
+def _evidence(left: _Left, towards_prototype: Matrix) -> Evidence:
+    p, dots = left.products, left.dots
+    shares = p.means.class_counts / p.means.class_counts.sum()
     return Evidence(
-        towards_class=_towards(dots, lengths),
-        nearness=dots - 0.5 * lengths,
+        towards_class=_towards(dots, left.lengths),
+        nearness=dots - 0.5 * left.lengths,
         towards_prototype=np.maximum.reduceat(towards_prototype, p.means.first_prototype, axis=1),
-        shared=p.background.shared(dots),
-        reach=np.sqrt(np.maximum(squared_reach, SHORTEST)),
-        truth=truth,
+        shared=p.background.shared(dots - (dots @ shares)[:, None]),  # whose classes are weighed to the whole origin
+        reach=np.sqrt(np.maximum(left.squared_reach, SHORTEST)),
+        truth=left.truth,
     )
 
 
