@@ -1,8 +1,8 @@
 """The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what is unknown.
 
-``accuracy.py [accuracy|calibration|unknown|prototypes] [--features FILE.npz] [--tasks NAME ...] [--seeds N]`` prints
-tables in Markdown (docs/results.md). Without a file the development tasks are measured; a file needs X, y and split
-(train, test).
+``accuracy.py [accuracy|calibration|unknown|few|prototypes] [--features FILE.npz] [--tasks NAME ...] [--seeds N]``
+prints tables in Markdown (docs/results.md). Without a file the development tasks are measured; a file needs X, y and
+split (train, test).
 """
 
 import os
@@ -34,6 +34,7 @@ TASKS = (*NINE, "fruits-all-videos")  # the tenth shares videos between train an
 UNKNOWN_TASKS = ("grocery81", "scene15", "miniplaces", "eth80-new-instances")
 ORDERS = ("iid", "class-iid")
 BINS = 15
+FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), 15, 16, 4000
 
 
 class ConfidenceFusion(PairwiseFusion):
@@ -153,7 +154,7 @@ def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, fl
     asked = model.learner_.inference()
     unit = (task.X_test / np.linalg.norm(task.X_test, axis=1, keepdims=True)).astype(np.float64) - asked.origin
     rows = slice(len(asked.prototype_ids), None)
-    reach = np.sqrt(np.einsum("ij,ij->i", unit, asked.precision.apply(unit)))
+    reach = np.sqrt(np.vecdot(unit, asked.precision.apply(unit)))
     cosines = unit @ asked.products[rows].T / np.sqrt(asked.lengths[rows]) / reach[:, None]
     said = model.predict(task.X_test, unknown=None) == None  # noqa: E711 (elementwise)
     return {
@@ -162,6 +163,31 @@ def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, fl
         "unknowns named so": float(said[strange].mean()),
         "others named so": float(said[~strange].mean()),
     }
+
+
+def few(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """Models of few classes, fifteen examples each: what they call unknown of more examples of these classes, and of
+    those of all others, from the same pictures."""
+    task = Task(name, folder or DATA)
+    classes, rng, found = np.unique(task.y), np.random.default_rng(seed), dict[str, float]()
+    for count in FEW:
+        if count >= len(classes):
+            continue
+        runs = []
+        for _ in range(DRAWS):
+            taught = rng.permutation(classes)[:count]
+            order = rng.permutation(len(task.y))
+            first = np.concatenate([np.flatnonzero(task.y[order] == label)[:EXAMPLES] for label in taught])
+            learned = rng.permutation(order[first])
+            model = ExLLClassifier(records="none").fit(task.X[learned], task.y[learned])
+            others = rng.permutation(np.setdiff1d(order, learned))[:MOST_ASKED]
+            strange, novelty = ~np.isin(task.y[others], taught), model.novelty(task.X[others])
+            said = novelty > model.novelty_threshold()
+            if 0 < strange.sum() < len(strange):
+                runs.append((roc_auc_score(strange, novelty), said[~strange].mean(), said[strange].mean()))
+        for column, value in zip(("AUROC", "false alarms", "strangers found"), np.mean(runs, axis=0), strict=True):
+            found[f"{count} classes, {column}"] = float(value)
+    return found
 
 
 def prototypes(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
@@ -241,17 +267,16 @@ def print_calibration(found: dict[str, list[Any]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "what", nargs="?", default="accuracy", choices=["accuracy", "calibration", "unknown", "prototypes"]
+        "what", nargs="?", default="accuracy", choices=["accuracy", "calibration", "unknown", "few", "prototypes"]
     )
     parser.add_argument("--features", type=Path, help="an .npz with X, y and split, instead of the development tasks")
     parser.add_argument("--tasks", nargs="+", metavar="NAME", help="some of the development tasks")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    usual = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS}.get(options.what, NINE)
+    usual = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS, "few": UNKNOWN_TASKS}.get(options.what, NINE)
     names = (options.features.stem,) if options.features else tuple(options.tasks or usual)
-    measure = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "prototypes": prototypes}[
-        options.what
-    ]
+    measures = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "few": few}
+    measure = {**measures, "prototypes": prototypes}[options.what]
     show = {"accuracy": print_accuracy, "calibration": print_calibration}.get(options.what, print_means)
     show(over_seeds(measure, names, options))

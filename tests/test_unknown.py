@@ -30,6 +30,23 @@ def test_far_away_things_are_unknown_and_those_like_the_stream_mostly_are_not(mo
     assert model.novelty(FAR).min() > np.median(model.novelty(LIKE))
 
 
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_a_model_of_few_classes_keeps_its_promise_too(classes: int) -> None:
+    """Far more dimensions than examples, as a teacher's first minutes are."""
+    alarms, found = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        centres = 1.0 + 0.5 * rng.normal(size=(classes + 8, 64))  # features of a network all point one way
+        taught = rng.permutation(np.repeat(np.arange(classes), 15))
+        model = ExLLClassifier("glocal").fit(centres[taught] + 0.6 * rng.normal(size=(len(taught), 64)), taught)
+        like = centres[rng.integers(0, classes, 300)] + 0.6 * rng.normal(size=(300, 64))
+        strange = centres[rng.integers(classes, classes + 8, 300)] + 0.6 * rng.normal(size=(300, 64))
+        alarms.append(np.mean(model.predict(like, unknown=-1) == -1))
+        found.append(np.mean(model.predict(strange, unknown=-1) == -1))
+    assert 0.02 < np.mean(alarms) < 0.13
+    assert np.mean(found) > 0.5
+
+
 def test_more_false_alarms_find_more_that_is_unknown(model: ExLLClassifier) -> None:
     shares = [np.mean(model.predict(LIKE, unknown="?", false_alarms=rate) == "?") for rate in (0.01, 0.05, 0.2, 0.6)]
     assert shares == sorted(shares)

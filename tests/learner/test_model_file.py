@@ -17,6 +17,7 @@ from safetensors.numpy import save_file
 
 from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
+from exll.learner.glocal import GlocalLearner
 from exll.learner.model_file import read_model, write_model
 from exll.types import RecordsKind, Tensors
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
@@ -107,6 +108,28 @@ def test_a_newer_format_asks_for_an_update(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match=r"format 99, newer .* please update"):
         load(path)
+
+
+@pytest.mark.parametrize("samples", [40, 120])
+def test_a_file_of_format_1_is_judged_anew_from_its_witnesses(tmp_path: Path, samples: int) -> None:
+    stream = random_stream(5, width=6, classes=3, samples=samples)
+    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    learner, path = model.learner_, tmp_path / "old.exll"
+    assert isinstance(learner, GlocalLearner)
+    model.save(path)
+    file = read_model(path)
+    file.tensors.pop("judgement.distance_weight")
+    write_model(path, {**file.facts, "format": 1}, file.tensors)
+    learner._judge_anew(learner._judgement.ridge, reviewed=True)
+    learner._answers = None
+    found = load(path)
+    np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
+    assert found.novelty_threshold() == model.novelty_threshold()
+    later = random_stream(6, width=6, classes=3, samples=50)
+    np.testing.assert_array_equal(
+        found.partial_fit(later.X, later.y).predict_proba(stream.queries),
+        model.partial_fit(later.X, later.y).predict_proba(stream.queries),
+    )
 
 
 def test_an_unknown_kind_is_named(tmp_path: Path) -> None:

@@ -224,8 +224,11 @@ class GlocalLearner(ExLL):
             freed = self._unite(k, members, *ward_union(members, self._prototypes.counts[members.rows]))
             self._prototypes.remove(freed)
             self._megaclouds.forget_row(freed)
-        due, reviewed = self._next_review, self._judgement.reviewed
-        self._judgement = Judgement(ridge=self._judgement.ridge)
+        self._judge_anew(self._judgement.ridge, self._judgement.reviewed)
+
+    def _judge_anew(self, ridge: float, reviewed: bool) -> None:
+        due = self._next_review
+        self._judgement = Judgement(ridge=ridge)
         if reviewed:
             self._review()
         self._next_review = due  # a function of the count alone
@@ -246,10 +249,14 @@ class GlocalLearner(ExLL):
         self._seen_from = np.array(state["glocal.seen_from"], np.float64)
         if self._seen_from.shape != (self.width,) or self._next_review <= self.sample_count:
             raise ValueError("the review was due before")
-        self._judgement = Judgement.from_state(part_of("judgement", state))
         table = self._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
+        judgement = part_of("judgement", state)
+        if Judgement.is_whole(judgement):
+            self._judgement = Judgement.from_state(judgement)
+        else:  # of a file of format 1, which judged by fewer numbers
+            self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
 
     @property
     def _own_nbytes(self) -> int:

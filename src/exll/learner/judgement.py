@@ -101,6 +101,10 @@ class Judgement:
         return {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
 
     @classmethod
+    def is_whole(cls, state: Tensors) -> bool:
+        return state.keys() >= cls.__dataclass_fields__.keys()
+
+    @classmethod
     def from_state(cls, state: Tensors) -> "Judgement":
         novelties = np.array(state["novelties"], np.float64)
         if novelties.ndim != 1:
