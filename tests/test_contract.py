@@ -312,6 +312,7 @@ def test_normalise_is_the_same_as_giving_unit_vectors(name: str) -> None:
 PARAMETERS: list[tuple[Any, str]] = [
     (NCM(normalise="yes"), "'normalise' parameter of NCM must be True or False. Got 'yes' instead."),  # type: ignore[arg-type]
     (SLDA("batch"), "'variant' .* 'published' or 'centred'. Got 'batch'"),  # type: ignore[arg-type]
+    (SLDA(["centred"]), "'variant' .* 'published' or 'centred'. Got \\['centred'\\]"),  # type: ignore[arg-type]
     (SLDA(shrinkage=0), "'shrinkage' parameter of SLDA must be a number between 0 and 1. Got 0 instead."),
     (SLDA(shrinkage=float("nan")), "'shrinkage' .* Got nan"),
     (NaiveBayes("bernoulli"), "'variant' .* 'gaussian' or 'hayes'. Got 'bernoulli'"),  # type: ignore[arg-type]

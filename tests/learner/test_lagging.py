@@ -57,10 +57,10 @@ def test_the_exact_precision_is_not_the_lagging_one() -> None:
     for x in stream.unit[:25]:
         statistics.learn(x, np.zeros(6), 0)
     lagging.refresh(statistics, SHRINKAGE)
-    assert lagging.exact(statistics, SHRINKAGE) is lagging.current
+    assert lagging.exact(3, statistics, SHRINKAGE) is lagging.current
     for x in stream.unit[25:]:
         statistics.learn(x, np.zeros(6), 0)
     before = lagging.current.apply(np.eye(6))
-    exact = lagging.exact(statistics, SHRINKAGE).apply(np.eye(6))
+    exact = lagging.exact(3, statistics, SHRINKAGE).apply(np.eye(6))
     assert not np.allclose(exact, before)
     np.testing.assert_array_equal(lagging.current.apply(np.eye(6)), before)

@@ -196,6 +196,11 @@ FORGED_PAPER: dict[str, Forgery] = {
 }
 FORGED_GLOCAL: dict[str, Forgery] = {
     "no judgement": lambda f, t: t.pop("judgement.ridge"),
+    "half a judgement": lambda f, t: t.pop("judgement.level"),
+    "a ridge of nobody's in format 1": lambda f, t: (
+        t.pop("judgement.distance_weight"),
+        t.update({"judgement.ridge": np.array(7.0), "judgement.novelties": np.empty(0)}),
+    ),
     "a ridge that is none of ours": lambda f, t: t.update({"judgement.ridge": np.array(0.3)}),
     "no spread": lambda f, t: t.update({"judgement.spread": np.array(0.0)}),
     "a spread below nothing": lambda f, t: t.update({"judgement.spread": np.array(-1.0)}),

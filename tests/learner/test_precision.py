@@ -3,8 +3,10 @@ import pytest
 
 from exll.learner.precision import (
     DensePrecision,
+    FactoredPrecision,
     LowRankPrecision,
     Shrinkage,
+    precision_for,
     precision_from_state,
     precision_of,
     starting_precision,
@@ -42,10 +44,34 @@ def test_both_forms_equal_the_inverse(samples: int) -> None:
     np.testing.assert_allclose(precision.apply(queries[:1]), precision.apply(queries)[:1], rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("samples", "rows", "form"),
+    [
+        (9, 1, LowRankPrecision),
+        (9, 500, LowRankPrecision),
+        (90, 1, FactoredPrecision),
+        (90, 10, FactoredPrecision),
+        (90, 11, DensePrecision),
+        (90, 500, DensePrecision),
+    ],
+)
+def test_the_form_for_few_rows_is_the_same_matrix(samples: int, rows: int, form: type) -> None:
+    statistics = statistics_of(random_stream(7, width=20, samples=samples).unit)
+    precision, kept = precision_for(rows, statistics, SHRINKAGE), precision_of(statistics, SHRINKAGE)
+    assert isinstance(precision, form)
+    X = np.random.default_rng(1).normal(size=(30, 20))
+    given = X.copy()
+    for some in (X, X[:1], X[::3], np.asfortranarray(X)):
+        np.testing.assert_allclose(precision.apply(some), kept.apply(some), rtol=1e-9, atol=1e-8)
+        np.testing.assert_allclose(precision.lengths(some), kept.lengths(some), rtol=1e-9)
+    np.testing.assert_array_equal(X, given)
+
+
 def test_making_a_precision_leaves_the_statistics_alone() -> None:
     statistics = statistics_of(random_stream(7, width=20, samples=100).unit)
     before = {name: array.copy() for name, array in statistics.state().items()}
     precision_of(statistics, SHRINKAGE)
+    precision_for(1, statistics, SHRINKAGE)
     after = statistics.state()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array)
@@ -57,8 +83,9 @@ def test_before_any_sample_the_precision_is_the_identity_over_the_shrinkage() ->
     np.testing.assert_allclose(precision_of(GlobalStatistics(3, total_residual), shrinkage).apply(X), 100 * X)
 
 
-def test_lengths_are_quadratic_forms_also_beyond_one_chunk() -> None:
-    X = random_stream(7, width=20, samples=100).unit
+@pytest.mark.parametrize("samples", [5, 100])
+def test_lengths_are_quadratic_forms_also_beyond_one_chunk(samples: int) -> None:
+    X = random_stream(7, width=20, samples=samples).unit
     precision = precision_of(statistics_of(X), SHRINKAGE)
     vectors = np.random.default_rng(1).normal(size=(700, 20))
     matrix = precision.apply(np.eye(20))

@@ -88,8 +88,8 @@ class OracleGlocal:
         return float((apart @ within @ apart - seen @ np.linalg.inv(covariance) @ seen) / (seen @ within @ seen))
 
     def parts_without(self, i: int) -> Parts:
-        """Class mean, prototype, covariance and the origin of the means without sample i. Lengths are those of the
-        whole means, and x is seen from the whole origin."""
+        """Class mean, prototype, covariance and, by its class's mean, the origin without sample i. Lengths are those of
+        the whole means, from the whole origin."""
         k, cloud = self.truths[i], self.clouds[i]
         groups = [[j for j in self.samples_of(c) if j != i] for c in self.classes]
         others = [j for j in self.members_of(cloud) if j != i]
@@ -100,7 +100,7 @@ class OracleGlocal:
             {k: self.mean(groups[k])},
             prototypes,
             None if others else cloud,
-            self.mean([j for group in groups for j in group]),
+            self._origin_of(groups),
         )
 
     def parts_without_cloud(self, i: int) -> Parts:
@@ -109,8 +109,12 @@ class OracleGlocal:
         k, cloud = self.truths[i], self.clouds[i]
         groups = [[j for j in self.samples_of(c) if self.clouds[j] != cloud] for c in self.classes]
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
-        origin = self.mean([j for group in groups for j in group])
-        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud, origin)
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud, self._origin_of(groups))
+
+    def _origin_of(self, groups: list[list[int]]) -> Vector:
+        """The mean of the classes' means, each with its share of the whole stream."""
+        shares = [len(self.samples_of(k)) / len(self.truths) for k in self.classes]
+        return np.asarray(sum(share * self.mean(group) for share, group in zip(shares, groups, strict=True)))
 
     def _parts(
         self,
@@ -119,23 +123,23 @@ class OracleGlocal:
         classes_without: dict[int, Vector],
         prototypes_without: dict[int, Vector],
         left_out: int | None,
-        origin: Vector,  # from which the means are seen
+        origin: Vector,
     ) -> Parts:
-        seen = x - self.origin
+        seen = x - origin
         towards, nearness, local, dots = [], [], [], []
         for k in self.classes:
-            whole = self.mean(self.samples_of(k)) - self.origin
-            without = classes_without.get(k, whole + self.origin) - origin
-            dot, length = without @ precision @ seen, whole @ precision @ whole
+            mean = self.mean(self.samples_of(k))
+            dot = (classes_without.get(k, mean) - origin) @ precision @ seen
+            length = (mean - self.origin) @ precision @ (mean - self.origin)
             dots.append(dot)
             towards.append(dot / np.sqrt(length))
             nearness.append(dot - 0.5 * length)
             cosines = []
             for cloud in self.clouds_of(k):
-                whole = self.mean(self.members_of(cloud)) - self.origin
-                without = prototypes_without.get(cloud, whole + self.origin) - origin
+                centre = self.mean(self.members_of(cloud))
+                dot = (prototypes_without.get(cloud, centre) - origin) @ precision @ seen
                 if cloud != left_out:
-                    cosines.append(without @ precision @ seen / np.sqrt(whole @ precision @ whole))
+                    cosines.append(dot / np.sqrt((centre - self.origin) @ precision @ (centre - self.origin)))
             local.append(max(cosines))
         reach = float(np.sqrt(seen @ precision @ seen))
         return Parts(np.array(towards), np.array(nearness), np.array(local), self._shared(np.array(dots)), reach)
@@ -144,6 +148,4 @@ class OracleGlocal:
         """The classes are those of the whole stream, whatever the dots were taken without."""
         means = np.array([self.mean(self.samples_of(k)) - self.origin for k in self.classes])
         shares = np.array([len(self.samples_of(k)) / len(self.truths) for k in self.classes])
-        if len(self.classes) > 1:
-            dots = dots - shares @ dots  # from the whole origin, as the means are
         return float(dots @ np.linalg.inv(np.diag(1 / shares) + means @ self.whole_precision @ means.T) @ dots)

@@ -9,7 +9,7 @@ from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule
 from exll.errors import InputError
-from exll.learner.precision import Shrinkage, precision_of
+from exll.learner.precision import Shrinkage, precision_for
 from exll.learner.statistics import GlobalStatistics, Residual, within_residual
 from exll.types import Tensors, Vector
 
@@ -49,7 +49,7 @@ class SLDA(Baseline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._check_between("shrinkage", 0, 1)
-        if self.variant not in VARIANTS:
+        if self.variant not in tuple(VARIANTS):
             raise self._refuse_parameter("variant", " or ".join(repr(variant) for variant in VARIANTS))
 
     def _new_rule(self, width: int) -> Rule:
@@ -79,7 +79,8 @@ class SLDARule(ClassMeansRule):
 
     def scores(self) -> LinearScores:
         try:
-            precision = precision_of(self._statistics, Shrinkage.towards_identity(self._shrinkage))
+            shrinkage = Shrinkage.towards_identity(self._shrinkage)
+            precision = precision_for(len(self._means), self._statistics, shrinkage)
         except ArithmeticError as error:
             raise InputError(
                 f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "

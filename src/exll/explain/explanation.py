@@ -136,7 +136,7 @@ class _Local:
         self._scores = scores
         self._memberships = softmax(scores)
         self._seen = x - asked.origin
-        self._length = float(self._seen @ asked.precision.apply(self._seen[None, :])[0])
+        self._length = float(asked.precision.lengths(self._seen[None, :])[0])
 
     def nearest(self, k: int) -> Evidence:
         """Eq. 10 within class k."""

@@ -110,8 +110,7 @@ class ExLL(Guarded[Inference]):
         with one_blas_thread():
             while start < len(X):
                 with self._changing():
-                    most = min(BLOCK_ROWS, max(self._until_refresh, YOUNG - self.sample_count))
-                    rows = slice(start, min(start + most, len(X)))
+                    rows = slice(start, min(start + BLOCK_ROWS, start + self._until_pause, len(X)))
                     self._learn_rows(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
                 start = rows.stop
 
@@ -139,6 +138,11 @@ class ExLL(Guarded[Inference]):
     def _until_refresh(self) -> int:
         """How many more samples, the last of which renews the precision."""
         return self._precision.next_refresh - self.sample_count
+
+    @property
+    def _until_pause(self) -> int:
+        """How many more samples may be learned before others are let in: the last may take long."""
+        return max(self._until_refresh, YOUNG - self.sample_count)
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
@@ -258,8 +262,9 @@ class ExLL(Guarded[Inference]):
         self._history.restore(part_of("history", state), self.class_count)
         self._precision.restore(width, self.sample_count, part_of("precision", state))
         self._records = new_records(self.parameters.records, width, part_of("records", state))
-        self._restore_own(state)
         self._check_consistent()
+        with one_blas_thread():
+            self._restore_own(state)
 
     def _check_consistent(self) -> None:
         supports = np.bincount(self._prototypes.class_of, weights=self._prototypes.counts, minlength=self.class_count)
@@ -269,6 +274,8 @@ class ExLL(Guarded[Inference]):
             raise ValueError("labels and classes differ in number")
         if not self._records.prototypes() <= set(self._prototypes.ids.tolist()):
             raise ValueError("a record belongs to no prototype")
+        if self.parameters.records in ("refs", "vectors") and len(self._records) != self.sample_count:
+            raise ValueError("there is not one record a sample")
 
 
 def prefixed(prefix: str, state: Tensors) -> Tensors:

@@ -173,17 +173,18 @@ def _surer(
     return wins
 
 
+def _log_odds_of_rows(scores: Matrix, labels: Indices) -> Vector:
+    """The logarithm of how much likelier each label is than all others together, by the softmax of the scores."""
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, labels] = -np.inf
+    odds: Vector = scores[rows, labels] - softmax_rows(others)[1]
+    return odds
+
+
 def _log_odds(scores: Vector, label: int) -> float:
     """The same of one row, without what many rows take."""
     others = scores.copy()
     others[label] = -np.inf
     top = others[others.argmax()]
     return float(scores[label] - top) - math.log(np.exp(others - top).sum())
-
-
-def _log_odds_of_rows(scores: Matrix, labels: Indices) -> Vector:
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, labels] = -np.inf
-    odds: Vector = scores[rows, labels] - softmax_rows(others)[1]
-    return odds

@@ -19,11 +19,11 @@ from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
 from exll.learner.glocal_inference import GlocalInference
 from exll.learner.head import Head, whitened_cosine
-from exll.learner.judgement import Judgement, judge, loss_of_ridge, ridges_to_try
+from exll.learner.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.leaving_out import Means, Products, cosines_alone, left_out_alone, left_out_with_prototype
 from exll.learner.megacloud import MegaClouds
-from exll.learner.precision import Precision, Shrinkage, precision_of
+from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.learner.ties import first_of_largest
@@ -186,8 +186,9 @@ class GlocalLearner(ExLL):
         )
 
     def _make_answers(self) -> GlocalInference:
-        origin, precision = self._origin(), self._precision_with(self._judgement.ridge)
-        judgement = self._judgement
+        judgement, origin = self._judgement, self._origin()
+        means = self.prototype_count + self.class_count
+        precision = precision_for(means, self._statistics, self._shrunk_by(judgement.ridge))
         if not judgement.reviewed:
             judgement = judgement.in_units_of(precision.lengths(self._megaclouds.vectors - origin))
         # Where nearness has all the weight, local inference must still have an answer of its own.
@@ -226,7 +227,13 @@ class GlocalLearner(ExLL):
             self._megaclouds.forget_row(freed)
         self._judge_anew(self._judgement.ridge, self._judgement.reviewed)
 
+    @property
+    def _until_pause(self) -> int:
+        return min(super()._until_pause, self._next_review - self.sample_count)
+
     def _judge_anew(self, ridge: float, reviewed: bool) -> None:
+        if ridge not in RIDGES:
+            raise ValueError("the ridge is none of ours")
         due = self._next_review
         self._judgement = Judgement(ridge=ridge)
         if reviewed:
@@ -253,7 +260,7 @@ class GlocalLearner(ExLL):
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
         judgement = part_of("judgement", state)
-        if Judgement.is_whole(judgement):
+        if "distance_weight" in judgement:
             self._judgement = Judgement.from_state(judgement)
         else:  # of a file of format 1, which judged by fewer numbers
             self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)

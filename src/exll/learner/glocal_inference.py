@@ -29,8 +29,7 @@ class GlocalInference(Inference):
         labels = first_of_largest_rows(scores)
         seen = X - self.origin
         dots = seen @ self.products[len(self.prototype_ids) :].T  # with the class means
-        squared_reach = np.vecdot(seen, self.precision.apply(seen))
-        reach = np.sqrt(np.maximum(squared_reach, SHORTEST))
+        reach = np.sqrt(np.maximum(self.precision.lengths(seen), SHORTEST))
         familiarity = self._familiarity(dots, row_scores, labels, reach)
         posteriors, _ = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)
         raise_winner(posteriors, labels)

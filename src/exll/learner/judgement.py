@@ -91,7 +91,7 @@ class Judgement:
 
     def threshold(self, false_alarms: float) -> float:
         """The novelty that this share of the stream's own examples exceeds; nothing exceeds it while none could be
-        judged."""
+        judged. With fewer witnesses than such a share needs it is the largest of theirs."""
         if not self.reviewed:
             return np.inf
         # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the ends.
@@ -99,10 +99,6 @@ class Judgement:
 
     def state(self) -> Tensors:
         return {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
-
-    @classmethod
-    def is_whole(cls, state: Tensors) -> bool:
-        return state.keys() >= cls.__dataclass_fields__.keys()
 
     @classmethod
     def from_state(cls, state: Tensors) -> "Judgement":

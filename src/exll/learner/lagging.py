@@ -11,7 +11,15 @@ import math
 
 import numpy as np
 
-from exll.learner.precision import Precision, Shrinkage, precision_from_state, precision_of, starting_precision
+from exll.learner.precision import (
+    KeptPrecision,
+    Precision,
+    Shrinkage,
+    precision_for,
+    precision_from_state,
+    precision_of,
+    starting_precision,
+)
 from exll.learner.statistics import GlobalStatistics
 from exll.types import Matrix, Tensors, Vector
 
@@ -24,7 +32,7 @@ class LaggingPrecision:
     young stream every sample is such a share: there it has to double, or to grow by four."""
 
     def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
-        self.current: Precision = starting_precision(width, shrinkage)
+        self.current: KeptPrecision = starting_precision(width, shrinkage)
         self.refreshed_at = 0
         self._refresh_growth = refresh_growth
 
@@ -39,11 +47,11 @@ class LaggingPrecision:
         self.current = precision_of(statistics, shrinkage)
         self.refreshed_at = statistics.count
 
-    def exact(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
-        """Eq. 17 for this very moment, for those who ask; learning never sees it."""
+    def exact(self, rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
+        """Eq. 17 for this very moment, for those who ask and so many means; learning never sees it."""
         if self.refreshed_at == statistics.count:
             return self.current
-        return precision_of(statistics, shrinkage)
+        return precision_for(rows, statistics, shrinkage)
 
     @property
     def nbytes(self) -> int:

@@ -4,7 +4,7 @@ A witness x of class k is left out in two ways. *Alone*: its class's mean and it
 the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the model
 fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all that lies
 near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never seen.
-The means are then seen from an origin without them too: where there are few classes, x is a good part of it.
+The origin follows its class's mean: where there are few classes, x is a good part of it.
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
 would meet the whole mean: its dot product is, on average, that with the mean of the others, but that mean is noisier
@@ -72,7 +72,7 @@ class Products:
         self._precision = precision
         self._X = X
         self.class_products = precision.apply(means.classes)
-        self.lengths_x = np.vecdot(X, precision.apply(X))
+        self.lengths_x = precision.lengths(X)
         self.x_classes = X @ self.class_products.T  # (R, C)
         self.classes_classes = means.classes @ self.class_products.T  # (C, C)
         self.counts = means.class_counts[truth].astype(np.float64)  # of their classes
@@ -92,6 +92,11 @@ class Products:
         return x_prototypes
 
     @cached_property
+    def classes_prototypes(self) -> Matrix:
+        classes_prototypes: Matrix = self.class_products @ self.means.prototypes.T  # (C, P)
+        return classes_prototypes
+
+    @cached_property
     def prototype_lengths(self) -> Vector:
         lengths: Vector = np.vecdot(self.means.prototypes, self.prototype_products)
         return lengths
@@ -108,12 +113,13 @@ def left_out_alone(products: Products, samples: int) -> Evidence:
     """Of the witnesses whose class has another sample."""
     p, left = products, _alone(products, samples)
     own, support = p.own[left.usable], p.supports[left.usable]
-    dots, lengths = left.prototypes(p.x_prototypes[left.usable] - (p.class_products @ p.means.prototypes.T)[left.truth])
     alone, rows = support == 1, np.arange(len(own))
+    dots, lengths = left.prototypes(p.x_prototypes[left.usable] - p.classes_prototypes[left.truth])
+    # Its own prototype without it lies at p - (x - p) / (s - 1).
     dots[rows, own] = (support * dots[rows, own] - left.squared_reach) / np.where(alone, 1.0, support - 1)
-    towards_prototype = _towards(dots - left.shift, lengths)
+    towards_prototype = _towards(dots, lengths)
     towards_prototype[rows[alone], own[alone]] = -np.inf
-    return _evidence(left, towards_prototype)
+    return left.evidence(towards_prototype)
 
 
 def _alone(p: Products, samples: int) -> "_Left":
@@ -123,7 +129,7 @@ def _alone(p: Products, samples: int) -> "_Left":
     rows = np.arange(len(k))
     u_classes = x_classes - p.classes_classes[k]
     x_u = p.lengths_x[usable] - x_classes[rows, k]
-    return _Left(p, samples, usable, np.ones(len(k)), u_classes, x_u, residual=x_u - u_classes[rows, k])
+    return _Left(p, samples, usable, np.ones(len(k)), u_classes, x_u, x_u - u_classes[rows, k])
 
 
 def left_out_with_prototype(products: Products, samples: int) -> Evidence:
@@ -139,67 +145,61 @@ def left_out_with_prototype(products: Products, samples: int) -> Evidence:
         p.supports[usable],
         u_classes=u @ p.means.classes.T,
         x_u=p.x_prototypes[usable, own] - p.x_classes[usable, k],
-        residual=np.vecdot(u, p.means.prototypes[own] - p.means.classes[k]),
+        r_u=np.vecdot(u, p.means.prototypes[own] - p.means.classes[k]),
     )
-    dots, lengths = left.prototypes(u @ p.means.prototypes.T)
-    towards_prototype = _towards(dots - left.shift, lengths)
+    towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
     towards_prototype[np.arange(len(own)), own] = -np.inf
-    return _evidence(left, towards_prototype)
+    return left.evidence(towards_prototype)
 
 
 class _Left:
-    r"""The model without ``missing`` samples of each witness's class, whose mean lies r from that of the class.
+    r"""The model without ``missing`` samples of each witness's class, which lie at r from the class's mean: at x, or at
+    the centre of its prototype.
 
-    The class's mean then moves by $-r$ times missing / (n - missing), and the origin with it. The covariance loses r
-    with the weight w = missing n / ((n - missing) N). With $u = \Lambda r$ Sherman and Morrison give
-    $\Lambda + g\,u u^T$ with $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$. It is met only inside dot
-    products.
+    The mean then moves by $-r$ times missing / (n - missing), and the origin by $-ar$, which is the class's share of
+    that. The covariance loses r with the weight w = missing n / ((n - missing) N): with $u = \Lambda r$ Sherman and
+    Morrison give $\Lambda + g\,u u^T$ with $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$. All of it is
+    met only inside dot products.
     """
 
     def __init__(
-        self,
-        p: Products,
-        samples: int,
-        usable: Indices,
-        missing: Vector,
-        u_classes: Matrix,
-        x_u: Vector,
-        residual: Vector,  # r' u
+        self, p: Products, samples: int, usable: Indices, missing: Vector, u_classes: Matrix, x_u: Vector, r_u: Vector
     ) -> None:
         self.products, self.usable, self.truth = p, usable, p.truth[usable]
-        rest = p.counts[usable] - missing
-        weight = missing * p.counts[usable] / (rest * samples)
-        kept = np.maximum(1.0 - weight * residual, SHORTEST)
+        counts, rows = p.counts[usable], np.arange(len(usable))
+        weight, step = missing * counts / ((counts - missing) * samples), missing / (counts - missing)
+        self._kept = np.maximum(1.0 - weight * r_u, SHORTEST)[:, None]
+        self._gain = weight[:, None] / self._kept
         self._x_u = x_u[:, None]
-        self._gain = (weight / kept)[:, None]
-        rows = np.arange(len(usable))
-        dots = p.x_classes[usable] + self._gain * self._x_u * u_classes
-        dots[rows, self.truth] -= missing / rest * x_u / kept
-        counts = p.means.class_counts
-        # The counts without them weigh the means to the origin without them, from which all means are seen.
-        self.shift = ((dots @ counts - missing * dots[rows, self.truth]) / (counts.sum() - missing))[:, None]
-        self.dots = dots - self.shift
+        self._moved = (step * counts / samples)[:, None]  # a
+        self._r_r = r_u[:, None] / self._kept  # r with itself under the new precision
+        dots = self._dots(p.x_classes[usable], u_classes)
+        dots[rows, self.truth] -= step * ((self._x_u + self._moved * r_u[:, None]) / self._kept)[:, 0]
+        self.dots = dots
         self.lengths = np.diagonal(p.classes_classes) + self._gain * u_classes**2
-        self.squared_reach = p.lengths_x[usable] + self._gain[:, 0] * x_u**2
+        x_x = p.lengths_x[usable, None] + self._gain * self._x_u**2
+        self.squared_reach = (x_x + self._moved * (2 * self._x_u / self._kept + self._moved * self._r_r))[:, 0]
+
+    def _dots(self, x_means: Matrix, u_means: Matrix) -> Matrix:
+        """Of x with some means, both seen from the moved origin."""
+        dots: Matrix = x_means + self._gain * self._x_u * u_means
+        dots += self._moved * ((u_means + self._x_u) / self._kept + self._moved * self._r_r)
+        return dots
 
     def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
-        """Dots with the prototypes, still from the whole origin, and their lengths."""
+        """Dots with the prototypes and their lengths."""
         p = self.products
-        dots = p.x_prototypes[self.usable] + self._gain * self._x_u * u_prototypes
-        return dots, p.prototype_lengths + self._gain * u_prototypes**2
+        return self._dots(p.x_prototypes[self.usable], u_prototypes), p.prototype_lengths + self._gain * u_prototypes**2
 
-
-def _evidence(left: _Left, towards_prototype: Matrix) -> Evidence:
-    p, dots = left.products, left.dots
-    shares = p.means.class_counts / p.means.class_counts.sum()
-    return Evidence(
-        towards_class=_towards(dots, left.lengths),
-        nearness=dots - 0.5 * left.lengths,
-        towards_prototype=np.maximum.reduceat(towards_prototype, p.means.first_prototype, axis=1),
-        shared=p.background.shared(dots - (dots @ shares)[:, None]),  # whose classes are weighed to the whole origin
-        reach=np.sqrt(np.maximum(left.squared_reach, SHORTEST)),
-        truth=left.truth,
-    )
+    def evidence(self, towards_prototype: Matrix) -> Evidence:
+        return Evidence(
+            towards_class=_towards(self.dots, self.lengths),
+            nearness=self.dots - 0.5 * self.lengths,
+            towards_prototype=np.maximum.reduceat(towards_prototype, self.products.means.first_prototype, axis=1),
+            shared=self.products.background.shared(self.dots),
+            reach=np.sqrt(np.maximum(self.squared_reach, SHORTEST)),
+            truth=self.truth,
+        )
 
 
 def _towards(dots: Matrix, lengths: Matrix | Vector) -> Matrix:

@@ -81,8 +81,8 @@ class MegaClouds(RunningMeans):
         together = np.sort(np.concatenate([self.members(kept), self.members(absorbed)]))
         self._members[kept] = GrowingArray((), np.int64, together)
         self._edges[kept].update(self._edges[absorbed])
-        for array in (self._vectors, self._counts, self._lengths):
-            array.remove(absorbed)
+        for column in self._columns:
+            column.remove(absorbed)
         del self._members[absorbed], self._edges[absorbed]
 
     @property

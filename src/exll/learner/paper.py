@@ -106,7 +106,8 @@ class PaperLearner(ExLL):
         return int(rows[first]), int(rows[first_of_largest(closeness)])
 
     def _make_answers(self) -> PaperInference:
-        precision = self._precision.exact(self._statistics, SHRINKAGE)
+        means = self.prototype_count + self.class_count
+        precision = self._precision.exact(means, self._statistics, SHRINKAGE)
         return PaperInference.of(
             self._labels,
             self._prototypes,

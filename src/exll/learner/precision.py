@@ -2,9 +2,10 @@ r"""Shrinkage precision (Eq. 17), by Cholesky and never by a pseudo-inverse.
 
 $$\Lambda = [a\,\hat\xi + b I]^{-1}, \qquad \text{in the paper } a = 1-\epsilon,\; b = \epsilon$$
 
-Two forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
+Three forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
 $\Lambda = \tfrac1b (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{nb}{a} I$: small, and quick to make.
-Later the matrix itself. Neither is ever changed after it was made, so readers may hold one while learning goes on.
+Later the matrix itself; or, where little is to be multiplied with it, only the Cholesky factor of its inverse, which
+costs a third. None is ever changed after it was made, so readers may hold one while learning goes on.
 """
 
 from typing import NamedTuple, Protocol
@@ -12,13 +13,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import blas
 
-from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor
+from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_triangle
 from exll.learner.threads import product
 from exll.types import Matrix, Tensors, Vector
 
 LENGTH_ROWS = 256
 TILE = 128
+FEW_ROWS = 0.5  # as a share of the width: solving for so many costs as much as inverting and multiplying
 
 
 class Precision(Protocol):
@@ -31,6 +33,10 @@ class Precision(Protocol):
     def lengths(self, X: Matrix) -> Vector:
         r"""$x^T \Lambda x$ of every row."""
         ...
+
+
+class KeptPrecision(Precision, Protocol):
+    """One that learning keeps, and a file with it."""
 
     @property
     def nbytes(self) -> int: ...
@@ -105,34 +111,69 @@ class DensePrecision:
         return {"triangle": pack_triangle(self._matrix)}
 
 
-def starting_precision(width: int, shrinkage: Shrinkage) -> Precision:
+class FactoredPrecision:
+    """The form for many rows in the scatter and few to multiply."""
+
+    def __init__(self, factor: Matrix) -> None:
+        self._factor = factor  # L with L L' the inverse, Fortran order
+
+    def apply(self, X: Matrix) -> Matrix:
+        rows = np.array(X, order="C")
+        solve_rows(self._factor, rows)
+        solve_rows(self._factor, rows, turned=True)
+        return rows
+
+    def lengths(self, X: Matrix) -> Vector:
+        rows = np.array(X, order="C")
+        solve_rows(self._factor, rows)
+        lengths: Vector = np.vecdot(rows, rows)
+        return lengths
+
+
+def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:
     return LowRankPrecision(np.empty((0, width)), shrinkage.ridge)
 
 
-def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
+def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
     """Eq. 17 for all that was learned so far; leaves the statistics alone."""
-    scatter, count = statistics.scatter, statistics.count
-    if count == 0:
-        return starting_precision(scatter.width, shrinkage)
-    if scatter.matrix is None:
-        rows = scatter.rows.filled
-        gram = (rows @ rows.T).T  # the same matrix, in Fortran order
-        _diagonal(gram)[:] += count * shrinkage.ridge / shrinkage.scale
+    if statistics.scatter.matrix is None:
+        return _low_rank(statistics, shrinkage)
+    factor = _factor_of_inverse(statistics, shrinkage)
+    invert_factored(factor)
+    return DensePrecision(factor)
+
+
+def precision_for(rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
+    """The same, in the form that is the cheapest to make and to multiply about so many rows with."""
+    if statistics.scatter.matrix is None or rows > statistics.scatter.width * FEW_ROWS:
+        return precision_of(statistics, shrinkage)
+    return FactoredPrecision(_factor_of_inverse(statistics, shrinkage))
+
+
+def _low_rank(statistics: GlobalStatistics, shrinkage: Shrinkage) -> LowRankPrecision:
+    rows, count = statistics.scatter.rows.filled, statistics.count
+    gram = (rows @ rows.T).T  # the same matrix, in Fortran order
+    _diagonal(gram)[:] += count * shrinkage.ridge / shrinkage.scale
+    basis = rows.copy()
+    if count:
         cholesky(gram)
-        basis = rows.copy()
         solve_factor(gram, basis)
-        return LowRankPrecision(basis, shrinkage.ridge)
-    triangle = scatter.matrix.copy(order="F")
+    return LowRankPrecision(basis, shrinkage.ridge)
+
+
+def _factor_of_inverse(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
+    scatter = statistics.scatter
+    assert scatter.matrix is not None
+    triangle: Matrix = scatter.matrix.copy(order="F")
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
-    triangle *= shrinkage.scale / count
+    triangle *= shrinkage.scale / statistics.count
     _diagonal(triangle)[:] += shrinkage.ridge
     cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
-    invert_factored(triangle)
-    return DensePrecision(triangle)
+    return triangle
 
 
-def precision_from_state(width: int, state: Tensors) -> Precision:
+def precision_from_state(width: int, state: Tensors) -> KeptPrecision:
     if "triangle" in state:
         return DensePrecision(unpack_triangle(state["triangle"], width))
     basis = np.array(state["basis"], np.float64)
