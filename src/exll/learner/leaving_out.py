@@ -156,8 +156,8 @@ class _Left:
     r"""The model without ``missing`` samples of each witness's class, which lie at r from the class's mean: at x, or at
     the centre of its prototype.
 
-    The mean then moves by $-r$ times missing / (n - missing), and the origin by $-ar$, which is the class's share of
-    that. The covariance loses r with the weight w = missing n / ((n - missing) N): with $u = \Lambda r$ Sherman and
+    The mean then moves by $-r$ times missing / (n - missing), and the origin by the class's share of that, $-wr$ with
+    w = missing n / ((n - missing) N). With the same w the covariance loses r: with $u = \Lambda r$ Sherman and
     Morrison give $\Lambda + g\,u u^T$ with $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$. All of it is
     met only inside dot products.
     """
@@ -166,24 +166,19 @@ class _Left:
         self, p: Products, samples: int, usable: Indices, missing: Vector, u_classes: Matrix, x_u: Vector, r_u: Vector
     ) -> None:
         self.products, self.usable, self.truth = p, usable, p.truth[usable]
-        counts, rows = p.counts[usable], np.arange(len(usable))
-        weight, step = missing * counts / ((counts - missing) * samples), missing / (counts - missing)
-        self._kept = np.maximum(1.0 - weight * r_u, SHORTEST)[:, None]
-        self._gain = weight[:, None] / self._kept
-        self._x_u = x_u[:, None]
-        self._moved = (step * counts / samples)[:, None]  # a
-        self._r_r = r_u[:, None] / self._kept  # r with itself under the new precision
-        dots = self._dots(p.x_classes[usable], u_classes)
-        dots[rows, self.truth] -= step * ((self._x_u + self._moved * r_u[:, None]) / self._kept)[:, 0]
-        self.dots = dots
+        step = missing / (p.counts[usable] - missing)
+        weight = step * p.counts[usable] / samples
+        kept = np.maximum(1.0 - weight * r_u, SHORTEST)
+        gain, origin_r = weight / kept, weight * r_u
+        self._gain, self._x_u, self._origin_r = gain[:, None], x_u[:, None], origin_r[:, None]
+        self.dots = self._dots(p.x_classes[usable], u_classes)
+        self.dots[np.arange(len(usable)), self.truth] -= step * (x_u + origin_r) / kept
         self.lengths = np.diagonal(p.classes_classes) + self._gain * u_classes**2
-        x_x = p.lengths_x[usable, None] + self._gain * self._x_u**2
-        self.squared_reach = (x_x + self._moved * (2 * self._x_u / self._kept + self._moved * self._r_r))[:, 0]
+        self.squared_reach = p.lengths_x[usable] + gain * (x_u**2 + 2 * x_u + origin_r)
 
     def _dots(self, x_means: Matrix, u_means: Matrix) -> Matrix:
         """Of x with some means, both seen from the moved origin."""
-        dots: Matrix = x_means + self._gain * self._x_u * u_means
-        dots += self._moved * ((u_means + self._x_u) / self._kept + self._moved * self._r_r)
+        dots: Matrix = x_means + self._gain * (self._x_u * u_means + u_means + self._x_u + self._origin_r)
         return dots
 
     def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
