@@ -169,16 +169,18 @@ class _Left:
         step = missing / (p.counts[usable] - missing)
         weight = step * p.counts[usable] / samples
         kept = np.maximum(1.0 - weight * r_u, SHORTEST)
-        gain, origin_r = weight / kept, weight * r_u
-        self._gain, self._x_u, self._origin_r = gain[:, None], x_u[:, None], origin_r[:, None]
+        gain, x_r = weight / kept, x_u + weight * r_u  # the second: x from the moved origin, with r
+        self._gain, self._x_u, self._x_r = gain[:, None], x_u[:, None], x_r[:, None]
         self.dots = self._dots(p.x_classes[usable], u_classes)
-        self.dots[np.arange(len(usable)), self.truth] -= step * (x_u + origin_r) / kept
+        self.dots[np.arange(len(usable)), self.truth] -= step * x_r / kept
         self.lengths = np.diagonal(p.classes_classes) + self._gain * u_classes**2
-        self.squared_reach = p.lengths_x[usable] + gain * (x_u**2 + 2 * x_u + origin_r)
+        self.squared_reach = p.lengths_x[usable] + gain * (x_u**2 + x_u + x_r)
 
     def _dots(self, x_means: Matrix, u_means: Matrix) -> Matrix:
         """Of x with some means, both seen from the moved origin."""
-        dots: Matrix = x_means + self._gain * (self._x_u * u_means + u_means + self._x_u + self._origin_r)
+        dots: Matrix = (self._gain * (self._x_u + 1.0)) * u_means
+        dots += x_means
+        dots += self._gain * self._x_r
         return dots
 
     def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
