@@ -4,7 +4,7 @@ A witness x of class k is left out in two ways. *Alone*: its class's mean and it
 the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the model
 fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all that lies
 near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never seen.
-The origin follows its class's mean: where there are few classes, x is a good part of it.
+The origin follows its class's mean, and x is seen from there: where there are few classes, x is a good part of it.
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
 would meet the whole mean: its dot product is, on average, that with the mean of the others, but that mean is noisier
