@@ -287,3 +287,30 @@ def test_after_a_merge_of_classes_what_is_usual_is_judged_anew() -> None:
     assert model.novelty_threshold() == np.inf  # one class is left
     model.partial_fit(X, [kept] * len(X))
     assert model.novelty_threshold() == np.inf
+
+
+def test_others_are_let_in_after_every_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review is the longest that anybody waits for, so no two of them fall into one stretch of learning."""
+    stream = random_stream(3, width=5, classes=3, samples=150)
+    reviewed: list[int] = []
+    review, learn_rows = GlocalLearner._review, GlocalLearner._learn_rows
+
+    def counted_review(self: GlocalLearner) -> None:
+        reviewed[-1] += 1
+        review(self)
+
+    def counted_rows(self: GlocalLearner, *rows: Any) -> None:
+        reviewed.append(0)
+        learn_rows(self, *rows)
+
+    monkeypatch.setattr(GlocalLearner, "_review", counted_review)
+    monkeypatch.setattr(GlocalLearner, "_learn_rows", counted_rows)
+    ExLLClassifier().fit(stream.X, stream.y)
+    assert max(reviewed) == 1
+    assert sum(reviewed) > 8
+
+
+def test_nothing_is_printed_where_no_class_has_a_second_prototype(capfd: pytest.CaptureFixture[str]) -> None:
+    stream = random_stream(3, width=5, classes=2, samples=60)
+    ExLLClassifier(max_prototypes=1).fit(stream.X, stream.y)
+    assert capfd.readouterr() == ("", "")  # LAPACK would say so itself, past Python

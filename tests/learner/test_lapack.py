@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor
+from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.types import Matrix
 
 
@@ -36,6 +36,21 @@ def test_rows_are_divided_by_a_factor(rows: int, width: int) -> None:
     cholesky(matrix)
     solve_factor(matrix, values)
     np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 90])
+def test_every_row_is_solved_for(rows: int) -> None:
+    matrix, values = covariance(30), np.random.default_rng(0).normal(size=(rows, 30))
+    factor = np.linalg.cholesky(matrix)
+    half, whole = np.linalg.solve(factor, values.T).T, np.linalg.solve(matrix, values.T).T
+    cholesky(matrix)
+    solve_rows(matrix, values)
+    np.testing.assert_allclose(values, half, rtol=1e-9, atol=1e-11)
+    solve_rows(matrix, values, turned=True)
+    np.testing.assert_allclose(values, whole, rtol=1e-8, atol=1e-10)
+    for unfit in (np.zeros((2, 29)), np.asfortranarray(np.zeros((2, 30))), np.zeros((2, 30), np.float32)):
+        with pytest.raises(ValueError, match="LAPACK is given doubles"):
+            solve_rows(matrix, unfit)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5, 64])

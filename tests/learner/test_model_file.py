@@ -19,6 +19,7 @@ from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
 from exll.learner.glocal import GlocalLearner
 from exll.learner.model_file import read_model, write_model
+from exll.learner.records import strings_from_tensors, strings_to_tensors
 from exll.types import RecordsKind, Tensors
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
@@ -241,6 +242,18 @@ def test_a_well_formed_file_with_an_impossible_model_is_refused(preset: str, fau
     facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
     {**FORGED, **FORGED_PAPER, **FORGED_GLOCAL}[fault](facts, tensors)
     write_model(path, facts, tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
+
+
+@pytest.mark.parametrize("records", ["refs", "vectors"])
+def test_a_file_without_some_of_its_records_is_refused(records: RecordsKind, tmp_path: Path) -> None:
+    path = tmp_path / "model.exll"
+    small_model(records=records).save(path)
+    file = read_model(path)
+    cut = {n: t[:-1] for n, t in file.tensors.items() if n in ("records.prototypes", "records.vectors")}
+    refs = strings_to_tensors("records.refs", strings_from_tensors("records.refs", file.tensors)[:-1])
+    write_model(path, file.facts, {**file.tensors, **cut, **refs})
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 
