@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,7 @@ def test_every_row_is_solved_for(rows: int) -> None:
     np.testing.assert_allclose(values, half, rtol=1e-9, atol=1e-11)
     solve_rows(matrix, values, turned=True)
     np.testing.assert_allclose(values, whole, rtol=1e-8, atol=1e-10)
+    unfit: Any
     for unfit in (np.zeros((2, 29)), np.asfortranarray(np.zeros((2, 30))), np.zeros((2, 30), np.float32)):
         with pytest.raises(ValueError, match="LAPACK is given doubles"):
             solve_rows(matrix, unfit)
