@@ -51,6 +51,13 @@ def test_refreshes_are_due_by_the_count_alone(growth: float, due: list[int]) -> 
     assert happened == due
 
 
+@pytest.mark.parametrize(("growth", "count", "due"), [(0.07, 100, 107), (0.55, 180, 279), (0.14, 50, 57)])
+def test_a_share_is_what_it_says_in_spite_of_rounding(growth: float, count: int, due: int) -> None:
+    lagging = LaggingPrecision(2, SHRINKAGE, growth)
+    lagging.refreshed_at = count
+    assert lagging.next_refresh == due
+
+
 def test_the_exact_precision_is_not_the_lagging_one() -> None:
     stream = random_stream(2, width=6, samples=50)
     statistics, lagging = GlobalStatistics(6, total_residual), LaggingPrecision(6, SHRINKAGE, 1.0)

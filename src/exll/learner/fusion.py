@@ -95,8 +95,9 @@ class PairwiseFusion:
         global_labels, local_labels = first_of_largest_rows(global_scores), first_of_largest_rows(local_scores)
         pairs = list(zip(global_labels.tolist(), local_labels.tolist(), strict=True))
         labels = np.array([self._favourites.get(pair, _UNDECIDED) for pair in pairs], np.int64)
-        speakers = np.where(labels == _UNDECIDED, _BOTH, _STREAM)
-        agreed = (labels == _UNDECIDED) & (global_labels == local_labels)
+        unseen = labels == _UNDECIDED
+        speakers = np.where(unseen, _BOTH, _STREAM)
+        agreed = unseen & (global_labels == local_labels)
         labels[agreed] = global_labels[agreed]
         open_rows = np.flatnonzero(labels == _UNDECIDED)
         if len(open_rows):

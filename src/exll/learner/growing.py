@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-FIRST_ROWS = 4
+LEAST_ROOM = 4  # for rows to come, whenever it grows
 
 
 class GrowingArray:
@@ -45,7 +45,7 @@ class GrowingArray:
         size = len(self.filled)
         if extra <= self.room:
             return
-        larger = np.empty((max(size + extra, size + size // 2 + FIRST_ROWS), *self._room.shape[1:]), self._room.dtype)
+        larger = np.empty((max(size + extra, size + size // 2 + LEAST_ROOM), *self._room.shape[1:]), self._room.dtype)
         larger[:size] = self.filled
         self._room = larger
         self.filled = larger[:size]

@@ -24,7 +24,7 @@ from exll.learner.statistics import GlobalStatistics
 from exll.types import Matrix, Tensors, Vector
 
 LEAST_GROWTH = 4
-ROUNDING = 1e-9  # 30 times 0.1 is a little more than 3
+ROUNDING = 1e-9  # 100 times 0.07 is a little more than 7
 
 
 class LaggingPrecision:

@@ -13,7 +13,7 @@ from scipy.linalg import cython_blas, cython_lapack
 from exll.types import Matrix
 
 _LOWER, _PLAIN, _TURNED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
-_LEFT = _LOWER
+_LEFT = _LOWER  # the same letter
 _ONE = ctypes.byref(ctypes.c_double(1.0))
 
 _python = ctypes.pythonapi

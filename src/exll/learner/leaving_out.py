@@ -35,10 +35,6 @@ class Means:
     supports: Indices
     first_prototype: Indices  # (C,) where each class starts
 
-    @property
-    def class_of(self) -> Indices:
-        return np.repeat(np.arange(len(self.classes)), np.diff(self.first_prototype, append=len(self.supports)))
-
 
 @dataclass(frozen=True)
 class Evidence:
@@ -50,16 +46,6 @@ class Evidence:
     shared: Vector  # what x has in common with all classes together, (R,)
     reach: Vector  # |x - o|, (R,)
     truth: Indices  # (R,)
-
-    def some(self, rows: Indices) -> "Evidence":
-        return Evidence(
-            self.towards_class[rows],
-            self.nearness[rows],
-            self.towards_prototype[rows],
-            self.shared[rows],
-            self.reach[rows],
-            self.truth[rows],
-        )
 
 
 class Products:
