@@ -14,6 +14,11 @@ from served import PATIENCE, start
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 REFUSED = "Failed to load resource: the server responded with a status of 401"
 STATUS = "path => fetch(path, {method: path === '/api/undo' ? 'POST' : 'GET'}).then((answer) => answer.status)"
+# Begun while the page is still let in: it may be led away at any moment after that.
+KEEPS_ASKING = """() => {
+  const ask = async () => (await import('/static/js/api.js')).get('/api/classes').catch(() => {});
+  setInterval(ask, 50);
+}"""
 ASKED = ("/api/project", "/api/events", "/api/examples/1/image", "/api/undo")
 
 
@@ -73,8 +78,8 @@ def test_a_page_that_is_no_longer_let_in_leads_to_the_door(door: tuple[str, str]
     page = watched.page
     say_token(page, token)
     awake(page)
+    page.evaluate(KEEPS_ASKING)
     page.context.clear_cookies()
-    page.evaluate("() => { import('/static/js/api.js').then(({get}) => get('/api/classes').catch(() => {})); }")
     page.wait_for_url(f"{address}login")
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
