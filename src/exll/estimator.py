@@ -250,7 +250,6 @@ class ExLLClassifier(StreamClassifier):
         return self.learner_.parameters._asdict()
 
     def _ask(self, X: Any, inference: str) -> tuple[Inference, NDArray[np.floating]]:
-        check_is_fitted(self)
         if inference not in ("fused", "local", "global"):
             raise InputError(f"The 'inference' must be 'fused', 'local' or 'global'. Got {inference!r} instead.")
         vectors = self._queries(X)

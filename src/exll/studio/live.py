@@ -24,9 +24,9 @@ from exll.vision import ImageLearner
 Result = TypeVar("Result")
 
 MOST_WAITING = 64
-CHUNK = 64
+CHUNK = 32
 SNAPSHOT_EVERY = 500
-TIME_FOR_OTHERS = 4.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
+TIME_FOR_OTHERS = 8.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
 LONGEST_PAUSE = 0.25  # but not longer
 
 log = logging.getLogger(__name__)

@@ -19,6 +19,7 @@ from exll.studio.work import Work
 from exll.vision import ImageLearner
 
 LOCK = "studio.lock"
+LOOKING = (os.cpu_count() or 2) + 1  # while one waits for its turn in Python, the others keep all cores busy
 MOST_LOOKING, MOST_READING, MOST_STUDYING = 64, 256, 8
 
 
@@ -39,7 +40,7 @@ class Project:
                 self.snapshots = Snapshots(self.folder, self.store)
                 self.events = Events()
                 self.asked = AskedImages()
-                self.looking = Work(max(2, os.cpu_count() or 2), MOST_LOOKING, "looking")
+                self.looking = Work(LOOKING, MOST_LOOKING, "looking")
                 self.live = Live(
                     self.store,
                     self.snapshots,
