@@ -4,7 +4,7 @@ Raw features (the published protocols) and unit vectors; shuffled (iid) and one 
 Learners may be named; without names all are measured.
 """
 
-import sys
+import argparse
 import time
 from typing import Any
 
@@ -40,10 +40,15 @@ def measured(model: Baseline, task: Task, how: str) -> tuple[float, float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("learners", nargs="*", metavar="LEARNER", help=f"some of: {'; '.join(LEARNERS)}")
+    chosen = parser.parse_args().learners or list(LEARNERS)
+    if unknown := [title for title in chosen if title not in LEARNERS]:
+        parser.error(f"there is no learner {unknown[0]!r} here, but {'; '.join(LEARNERS)}")
     tasks = [Task(name) for name in NINE]
     print("| mean of nine tasks | raw, iid | raw, class-iid | unit, iid | unit, class-iid | µs a sample |")
     print("|---|---|---|---|---|---|")
-    for title in sys.argv[1:] or LEARNERS:
+    for title in chosen:
         name, parameters = LEARNERS[title]
         figures = []
         for normalise in (False, True):
