@@ -202,6 +202,25 @@ def test_bad_queries_are_refused(learner: Any) -> None:
                 ask(bad)
 
 
+def test_a_class_that_came_just_now_can_be_saved(learner: Any, tmp_path: Path) -> None:
+    learner.partial_fit(STREAM.X[:60], ["old"] * 60).partial_fit(STREAM.X[60:61], ["new"])
+    learner.save(tmp_path / "m.exll")
+    assert_equal_models(learner, load(tmp_path / "m.exll"))
+
+
+@pytest.mark.parametrize("name", ["ncm", "cbcl"])
+def test_raw_vectors_far_from_zero_are_told_apart(name: str) -> None:
+    rng = np.random.default_rng(3)
+    means = 1e4 + 0.1 * rng.normal(size=(4, 6))
+    model = clone(LEARNERS[name]).fit(means, list(range(4)))
+    queries = means + 0.01 * rng.normal(size=means.shape)
+    assert model.predict(queries).tolist() == list(range(4))
+    np.testing.assert_allclose(model.predict_proba(queries).sum(axis=1), 1, atol=1e-12)
+    distances = np.square(queries[:, None] - means).sum(axis=2)
+    likely = np.exp(-distances) / np.exp(-distances).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(queries), likely, atol=1e-9)
+
+
 @pytest.mark.parametrize("stop", [1, 64, 140])
 def test_save_load_go_on_equals_never_having_stopped(learner: Any, stop: int, tmp_path: Path) -> None:
     learner.partial_fit(STREAM.X[:stop], STREAM.y[:stop])

@@ -171,11 +171,15 @@ BAD_INPUT: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "nan label": (GOOD_X, [np.nan, 1.0, 2.0], {}, "Unknown label type"),
     "bytes": (GOOD_X, [b"a", b"b", b"c"], {}, "Unknown label type.* got bytes"),
     "another kind of label": (GOOD_X, [1, 2, 3], {}, "of kind string, as in the first example; got integer"),
-    "fewer refs": (GOOD_X, GOOD_Y, {"refs": ["x"]}, "X and refs must have the same number of rows; got 3 and 1"),
+    "fewer refs": (GOOD_X, GOOD_Y, {"refs": ["x"]}, "examples and refs must be equally many; got 3 and 1"),
     "a string for refs": (GOOD_X, GOOD_Y, {"refs": "abc"}, "refs must be a list"),
     "numbers for refs": (GOOD_X, GOOD_Y, {"refs": [1, 2, 3]}, "refs must be strings"),
     "a set for refs": (GOOD_X, GOOD_Y, {"refs": {"x", "y", "z"}}, "refs must be a list"),
     "an array of nothing for refs": (GOOD_X, GOOD_Y, {"refs": np.array("x")}, "refs must be a list"),
+    "lists for refs": (GOOD_X, GOOD_Y, {"refs": [["x"], ["y", "z"], ["v"]]}, "refs must be strings"),
+    "huge integers": ([[10**400, 1, 1]], ["a"], {}, "too large"),
+    "huge long doubles": (np.array([[np.longdouble("1e4000"), 1, 1]]), ["a"], {}, "row 0 holds inf"),
+    "durations for labels": (GOOD_X, [np.timedelta64(1, "s")] * 3, {}, "Unknown label type.* got timedelta64"),
     "dates for labels": (GOOD_X, np.array(["2026-01-01"] * 3, "datetime64[ns]"), {}, "Unknown label type.* datetime64"),
 }
 
@@ -205,6 +209,12 @@ def test_bad_questions_get_one_clear_sentence(case: str) -> None:
             method(X)
     with pytest.raises(InputError, match="'fused', 'local' or 'global'"):
         model.predict(GOOD_X, "both")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=BAD_INPUT["ragged"][3]):
+        model.explain(nested())
+    with pytest.raises(InputError, match="must be one value"):
+        model.predict(GOOD_X, unknown=np.array([1, 2]))
+    with pytest.raises(InputError, match="there is no class"):
+        model.megacloud(np.array(["a", "b"]))
 
 
 def test_asking_before_learning_is_one_clear_sentence(tmp_path: Path) -> None:
@@ -367,5 +377,21 @@ def test_feature_names_of_a_table_are_remembered(tmp_path: Path) -> None:
     model.save(tmp_path / "m.exll")
     again = load(tmp_path / "m.exll")
     assert again.feature_names_in_.tolist() == ["x", "y", "z"]
-    with pytest.raises(ValueError, match="feature names"):
-        again.predict(frame[["z", "y", "x"]])
+    turned = frame[["z", "y", "x"]]
+    for ask in (again.predict, lambda X: again.explain(X[:1]), lambda X: again.suspects(X, GOOD_Y)):
+        ask(frame)
+        with pytest.raises(InputError, match="feature names"):
+            ask(turned)
+    with pytest.raises(InputError, match="feature names"):
+        again.partial_fit(turned, GOOD_Y)
+
+
+def test_a_model_mapped_from_a_file_for_reading_goes_on_learning(tmp_path: Path) -> None:
+    joblib = pytest.importorskip("joblib")
+    for preset in PRESET_NAMES:
+        model = ExLLClassifier(preset, records="vectors").fit(STREAM.X, STREAM.y)
+        joblib.dump(model, tmp_path / "m.joblib")
+        mapped = joblib.load(tmp_path / "m.joblib", mmap_mode="r")
+        for one in (model, mapped):
+            one.partial_fit(STREAM.X, STREAM.y)
+        assert_equal_models(model, mapped)

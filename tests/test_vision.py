@@ -117,8 +117,15 @@ def test_bad_input_changes_nothing(nano: Backbone, tmp_path: Path) -> None:
         eye.learn([picture(0, 0), b"broken"], ["a", "b"])
     with pytest.raises(InputError, match="same number of rows; got 2 and 1"):
         eye.learn([picture(0, 0), picture(1, 1)], ["a"])
-    with pytest.raises(InputError, match="images and refs must be equally many"):
+    with pytest.raises(InputError, match="examples and refs must be equally many"):
         eye.learn([picture(0, 0)], ["a"], ["x", "y"])
+    with pytest.raises(InputError, match="refs must be a list"):
+        eye.learn([picture(0, 0), picture(1, 1)], ["a", "b"], "xy")
+    for label in ("ab", 5):
+        with pytest.raises(InputError, match="one label per row"):
+            eye.learn([picture(0, 0), picture(1, 1)], label)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no image to learn"):
+        eye.learn([], [])
     with pytest.raises(InputError, match="have 512 numbers"):
         eye.learn_vectors(np.ones((1, 3)), ["a"], [None])
     assert_equal_models(eye.classifier, twin.classifier)

@@ -119,6 +119,8 @@ class ExLLClassifier(StreamClassifier):
             return _labelled(asked, winners)
         if inference != "fused":
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
+        if isinstance(unknown, np.ndarray):
+            raise InputError("unknown must be one value; got an array.")
         if unknown in asked.labels:
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
         threshold = asked.novelty_threshold(_check_share(false_alarms))
@@ -182,6 +184,7 @@ class ExLLClassifier(StreamClassifier):
         if X is None and y is None:
             return suspects_of(self.learner_)
         vectors, labels, given = self._examples(X, y, refs, self.learner_.width)
+        self._check_feature_names(X, False)
         names = given or [None] * len(vectors)
         return find_suspects(normalise(vectors), labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
@@ -195,12 +198,12 @@ class ExLLClassifier(StreamClassifier):
         check_is_fitted(self)
         return progress_of(self.learner_)
 
-    def megacloud(self, label: Label) -> MegaCloud:
+    def megacloud(self, label: Any) -> MegaCloud:
         """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
         check_is_fitted(self)
         with self.learner_.lock:
             labels = self.learner_.labels
-            if label not in labels:
+            if isinstance(label, np.ndarray) or label not in labels:
                 raise InputError(f"there is no class {label!r}.")
             return self.learner_.megacloud(labels.index(label))
 
@@ -257,8 +260,9 @@ class ExLLClassifier(StreamClassifier):
 
     def _one_unit_vector(self, x: ArrayLike) -> Vector:
         check_is_fitted(self)
-        array = np.asarray(x)
-        vectors = as_vectors(array[None, :] if array.ndim == 1 else array, self.learner_.width, type(self).__name__)
+        if hasattr(x, "columns"):
+            self._check_feature_names(x, False)
+        vectors = as_vectors(_as_one_row(x), self.learner_.width, type(self).__name__)
         if len(vectors) != 1:
             raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
         unit: Vector = normalise(vectors)[0]
@@ -272,7 +276,7 @@ class ExLLClassifier(StreamClassifier):
             raise self._refuse_parameter("refresh_growth", f"a number from 0 to {MOST_GROWTH}")
         records: Any = self.records
         whole = is_whole_number(records) and records >= 1
-        if not whole and records not in ("none", "refs", "vectors"):
+        if not whole and not (isinstance(records, str) and records in ("none", "refs", "vectors")):
             raise self._refuse_parameter("records", "'none', 'refs', 'vectors' or an integer of at least 1")
         most: Any = self.max_prototypes
         if most is not None and not (is_whole_number(most) and most >= 1):
@@ -284,6 +288,15 @@ class ExLLClassifier(StreamClassifier):
 def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:
     labels: NDArray[Any] = labels_as_array(asked.labels)[classes]
     return labels
+
+
+def _as_one_row(x: Any) -> Any:
+    """A vector as a matrix; what is neither is left to be refused by those who check matrices."""
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        return x
+    return array[None, :] if array.ndim == 1 else array
 
 
 def _check_share(false_alarms: Any) -> float:

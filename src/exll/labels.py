@@ -57,11 +57,12 @@ def _kind_of(value: Any, name: str) -> LabelKind:
         if "\0" in value:
             raise InputError(f"{name} must hold labels without NUL characters; got {value!r}.")
         return "string"
-    if isinstance(value, numbers.Integral) or (isinstance(value, numbers.Real) and float(value).is_integer()):
-        if not _INT64.min <= int(value) <= _INT64.max:  # type: ignore[call-overload]
+    real = isinstance(value, numbers.Real) and not isinstance(value, np.timedelta64)  # which numpy takes for an integer
+    if real and (isinstance(value, numbers.Integral) or float(value).is_integer()):
+        if not _INT64.min <= int(value) <= _INT64.max:
             raise InputError(f"{name} must hold integers of at most 64 bits; got {value}.")
         return "integer"
-    if isinstance(value, numbers.Real):
+    if real:
         raise InputError(
             f"Unknown label type: {name} must hold strings, integers or booleans; got continuous {value!r}."
         )

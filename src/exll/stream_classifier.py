@@ -142,10 +142,10 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _examples(
         self, X: Any, y: Any, refs: Refs | None, width: int | None
     ) -> tuple[NDArray[np.floating], list[Label], list[str | None] | None]:
-        """Vectors, labels and names, equally many, or one clear sentence."""
+        """Vectors, labels and names, equally many, or one clear sentence. Names of features are not looked at yet."""
         vectors = as_vectors(X, width, type(self).__name__)
         labels, _ = check_labels(y)
-        names = _check_refs(refs, len(vectors))
+        names = check_refs(refs, len(vectors))
         if len(labels) != len(vectors):
             raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
         return vectors, labels, names
@@ -158,8 +158,14 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return vectors
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
-        if anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray):
+        if not (anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray)):
+            return
+        try:
             validate_data(self, X, skip_check_array=True, reset=anew)
+        except TypeError as error:
+            raise InputTypeError(str(error)) from error
+        except ValueError as error:
+            raise InputError(str(error)) from error
 
     def _check_unchanged(self, fixed: dict[str, Any]) -> None:
         for name, value in fixed.items():
@@ -232,14 +238,14 @@ def _labels_to_tensors(labels: Sequence[Label]) -> Tensors:
     return {"labels": labels_as_array(labels)}
 
 
-def _check_refs(refs: Any, rows: int) -> list[str | None] | None:
+def check_refs(refs: Any, rows: int) -> list[str | None] | None:
     if refs is None:
         return None
-    unordered = isinstance(refs, str | bytes | set | frozenset | dict)
-    if unordered or not hasattr(refs, "__len__") or np.shape(refs) == ():
+    no_list = isinstance(refs, str | bytes | set | frozenset | dict) or getattr(refs, "shape", None) == ()
+    if no_list or not hasattr(refs, "__len__"):
         raise InputTypeError(f"refs must be a list with one name per row; got {type(refs).__name__}.")
     if len(refs) != rows:
-        raise InputError(f"X and refs must have the same number of rows; got {rows} and {len(refs)}.")
+        raise InputError(f"examples and refs must be equally many; got {rows} and {len(refs)}.")
     for ref in refs:
         if ref is not None and not isinstance(ref, str | os.PathLike):
             raise InputTypeError(f"refs must be strings, paths or None; got {type(ref).__name__} {ref!r}.")

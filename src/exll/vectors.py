@@ -89,12 +89,13 @@ def _is_plain(X: Any) -> bool:
 
 def _as_array(X: Any, owner: str) -> NDArray[np.floating]:
     try:
-        array: NDArray[np.floating] = check_array(
-            X, dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=owner, input_name="X"
-        )
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused by its row
+            array: NDArray[np.floating] = check_array(
+                X, dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=owner, input_name="X"
+            )
     except TypeError as error:
         raise InputTypeError(_one_line(str(error))) from error
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(_one_line(str(error))) from error
     return array
 

@@ -7,6 +7,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
@@ -18,6 +19,7 @@ from exll.features.backbone import BUILT_IN, Backbone, find_backbone
 from exll.features.image import ImageSource, read_image
 from exll.learner.model_file import ModelFile
 from exll.learner.preset import DEFAULT_PRESET
+from exll.stream_classifier import check_refs
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
 from exll.version import __version__
 
@@ -59,20 +61,18 @@ class ImageLearner:
     def learn(self, image: Any, label: Any, ref: Any = None) -> None:
         """Learn an image, or a list of them in order. ``ref`` is its name in explanations; a path names itself."""
         images, labels, refs = (image, label, ref) if isinstance(image, list) else ([image], [label], [ref])
-        if refs is None:
-            refs = [None] * len(images)
-        if len(refs) != len(images):
-            raise InputError(f"images and refs must be equally many; got {len(images)} and {len(refs)}.")
+        if not images:
+            raise InputError("there is no image to learn in an empty list.")
         names = [
             os.fspath(source) if name is None and isinstance(source, str | os.PathLike) else name
-            for source, name in zip(images, refs, strict=True)
+            for source, name in zip(images, check_refs(refs, len(images)) or [None] * len(images), strict=True)
         ]
         self.learn_vectors(self.backbone.features(images), labels, names)
 
     def learn_vectors(self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None]) -> None:
         """Learn images whose vectors this learner's backbone made before."""
         self._check_width(vectors)
-        self.classifier.partial_fit(vectors, list(labels), refs=list(refs))
+        self.classifier.partial_fit(vectors, labels, refs=refs)
 
     @overload
     def predict(self, image: ImageSource, inference: InferenceName = "fused") -> Prediction: ...
@@ -96,6 +96,7 @@ class ImageLearner:
 
     def evidence_map(self, image: ImageSource, label: Label, against: Label | None = None) -> EvidenceMap:
         """Where in an image the evidence for a class lies, or for it and against another."""
+        check_is_fitted(self.classifier)
         asked = self.classifier.learner_.inference()
         numbers = []
         for name in (label, against):
@@ -162,7 +163,7 @@ class ImageLearner:
         return learner
 
     def _check_width(self, vectors: NDArray[Any]) -> None:
-        if np.ndim(vectors) != 2 or vectors.shape[1] != self.backbone.width:
+        if np.ndim(vectors) != 2 or np.shape(vectors)[1] != self.backbone.width:
             raise InputError(
                 f"vectors of the backbone {self.backbone.name} have {self.backbone.width} numbers; "
                 f"got shape {np.shape(vectors)}."

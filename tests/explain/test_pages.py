@@ -170,6 +170,17 @@ def test_a_near_miss_that_lies_nearer_than_the_hit_is_not_passed_over() -> None:
     assert said == {True, False}
 
 
+def test_a_near_hit_that_lies_nearer_than_the_hit_says_so() -> None:
+    model, said = ExLLClassifier().fit(STREAM.X, STREAM.y), set()
+    for x in STREAM.queries:
+        case = case_of(model, x)
+        if case.explanation.near_hit is not None:
+            nearer = case.explanation.near_hit.distance < case.explanation.hit.distance
+            assert ("By distance alone it lies even nearer" in explanation_page(case, Thumbnails())) == nearer
+            said.add(nearer)
+    assert said == {True, False}
+
+
 def test_map_and_offset_are_the_score_of_the_explanation(eye: ImageLearner) -> None:
     case = eye.case(picture(1, 51), "new.png")
     said = words(explanation_page(case, Thumbnails()))

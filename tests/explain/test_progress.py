@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier, load
+from exll.explain.progress import Progress
 from support import both_presets
 
 
@@ -50,8 +51,12 @@ def test_the_sentence_says_what_to_do_and_why(preset: str) -> None:
     entry = next(entry for entry in taught(preset).progress() if entry.label == "pan")
     assert str(entry).startswith('"pan": That seems enough. Of its last 32 examples ')
     alone = ExLLClassifier(preset).fit(np.eye(3)[:1], ["mug"]).progress()[0]
-    assert str(alone) == '"mug": Teach it a few more examples; none could be tested before it was learned.'
+    assert str(alone) == '"mug": Teach it a few more examples; the first one cannot be tested before it is learned.'
     assert alone.accuracy is None
+    unrivalled = ExLLClassifier(preset).fit(np.eye(3), ["mug"] * 3).progress()[0]
+    assert str(unrivalled).endswith("taken for. Teach it a few more once there are other classes.")
+    second = Progress("mug", 2, 1, 1, 0, None, 0, "too early to tell")
+    assert "Of its last 1 example 1 was recognised" in str(second)
 
 
 @both_presets

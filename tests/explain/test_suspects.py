@@ -6,7 +6,7 @@ from sklearn.discriminant_analysis import softmax
 
 from exll import ExLLClassifier
 from exll.errors import InputError
-from exll.explain.suspects import SHRINKAGE, leave_one_out_posteriors
+from exll.explain.suspects import SHRINKAGE, find_suspects, leave_one_out_posteriors
 from exll.types import Matrix, RecordsKind
 from support import both_presets, random_stream
 from suspects import average_precision
@@ -37,6 +37,8 @@ def test_a_row_alone_in_its_class_has_no_say() -> None:
     X = np.eye(4)[[0, 0, 1, 1, 2]] + 0.01
     posteriors = leave_one_out_posteriors(X, np.array([0, 0, 1, 1, 2]), 3)
     np.testing.assert_allclose(posteriors[4], 1 / 3)
+    found = find_suspects(X, ["a", "a", "b", "b", "c"], list("vwxyz"))
+    assert "z" not in [suspect.name for suspect in found.contradicted()]
 
 
 @both_presets

@@ -1,6 +1,6 @@
 import numpy as np
 
-from exll.learner.ties import first_of_largest, first_of_largest_rows, surpasses
+from exll.learner.ties import first_of_largest, first_of_largest_rows, raise_winner, surpasses
 
 
 def test_equal_within_rounding_goes_to_the_first() -> None:
@@ -26,3 +26,12 @@ def test_surpassing_needs_more_than_rounding() -> None:
     assert surpasses(2.0 + 1e-6, 2.0)
     assert not surpasses(2.0 + 1e-10, 2.0)
     assert not surpasses(1.0, 2.0)
+
+
+def test_a_winner_by_rounding_is_the_largest_and_the_sum_stays() -> None:
+    posteriors = np.array([[0.2, 0.4, 0.4], [0.3, 0.3 + 1e-4, 0.4 - 1e-4], [0.5, 0.3, 0.2]])
+    raise_winner(posteriors, labels := np.array([2, 0, 0]))
+    assert posteriors.argmax(axis=1).tolist() == labels.tolist()
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1, rtol=1e-15)
+    np.testing.assert_allclose(posteriors[1], [0.4 - 1e-4, 0.3 + 1e-4, 0.3], rtol=1e-15)
+    assert posteriors[2].tolist() == [0.5, 0.3, 0.2]

@@ -6,7 +6,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import check_counts
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import NearnessScores, Rule
 from exll.learner.counted_means import CountedMeans
 from exll.learner.ties import first_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
@@ -61,8 +61,7 @@ class CBCLRule(Rule):
     def scores(self) -> "NearestCentroid":
         sizes = [len(centroids) for centroids in self._classes]
         vectors = np.concatenate([centroids.vectors for centroids in self._classes])
-        linear = LinearScores(2.0 * vectors, -np.vecdot(vectors, vectors))
-        return NearestCentroid(linear, np.cumsum([0, *sizes[:-1]]))
+        return NearestCentroid(NearnessScores.of(vectors), np.cumsum([0, *sizes[:-1]]))
 
     @property
     def n_parameters(self) -> int:
@@ -89,11 +88,9 @@ class CBCLRule(Rule):
 
 @dataclass(frozen=True)
 class NearestCentroid:
-    """Without $-|x|^2$, which is the same for every class."""
-
-    linear: LinearScores  # class by class
+    nearness: NearnessScores  # class by class
     first: Indices  # (classes,) where each class starts
 
     def __call__(self, X: Matrix) -> Matrix:
-        best: Matrix = np.maximum.reduceat(self.linear(X), self.first, axis=1)
+        best: Matrix = np.maximum.reduceat(self.nearness(X), self.first, axis=1)
         return best

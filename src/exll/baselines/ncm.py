@@ -1,10 +1,8 @@
 """NCM: the nearest class mean."""
 
-import numpy as np
-
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import NearnessScores, Rule
 
 
 class NCM(Baseline):
@@ -26,7 +24,5 @@ class NCM(Baseline):
 
 
 class NCMRule(ClassMeansRule):
-    def scores(self) -> LinearScores:
-        """Without $-|x|^2$, which is the same for every class and changes neither winner nor softmax."""
-        means = self._means.vectors
-        return LinearScores(2.0 * means, -np.vecdot(means, means))
+    def scores(self) -> NearnessScores:
+        return NearnessScores.of(self._means.vectors)

@@ -83,7 +83,9 @@ class ReplayRule(Rule):
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
         self._layer.restore(state, classes)
         self._buffer.restore(state, classes)
-        if len(self._buffer) != min(samples, self.capacity):
+        # Room that came with a new class stays empty until there are new examples.
+        least = self._per_class if self._capacity is None else self._capacity
+        if not min(samples, least) <= len(self._buffer) <= min(samples, self.capacity):
             raise ValueError("the buffer holds another number of examples than it should")
 
 

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from exll.types import Matrix, Tensors, Vector
 
 
@@ -24,6 +26,24 @@ class LinearScores:
         scores: Matrix = X @ self.weights.T
         scores += self.biases
         return scores
+
+
+@dataclass(frozen=True)
+class NearnessScores:
+    r"""$-|x - p|^2$ for some points p, plus what is the same for all of them: $|x - o|^2$ with their mean o. Seen
+    from there, scores stay as small as the differences between them, wherever the points lie."""
+
+    origin: Vector
+    linear: LinearScores
+
+    @classmethod
+    def of(cls, points: Matrix) -> "NearnessScores":
+        origin = points.mean(axis=0)
+        steps = points - origin
+        return cls(origin, LinearScores(2.0 * steps, -np.vecdot(steps, steps)))
+
+    def __call__(self, X: Matrix) -> Matrix:
+        return self.linear(X - self.origin)
 
 
 class Rule(ABC):

@@ -132,7 +132,10 @@ def _resembles(explanation: Explanation, thumbnails: Thumbnails) -> Iterator[str
     if explanation.near_hit is None:
         yield _empty_card("Near hit", f"{label} has one group only, so there is no second one.")
     else:
-        yield from _card("Near hit", f"The next group of {label}.", explanation.near_hit, thumbnails)
+        meaning = f"The next group of {label}."
+        if explanation.near_hit.distance < explanation.hit.distance:
+            meaning += " By distance alone it lies even nearer than the hit, which speaks more strongly for the class."
+        yield from _card("Near hit", meaning, explanation.near_hit, thumbnails)
     if explanation.near_miss is None:
         yield _empty_card("Near miss", "No other class was learned, so there is none that it nearly was.")
     else:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from exll.explain.wording import counted
 from exll.learner.exll import ExLL
 from exll.learner.history import UNTESTED
 from exll.types import Label
@@ -47,14 +48,20 @@ class Progress:
         return {**asdict(self), "accuracy": self.accuracy, "sentence": str(self)}
 
     def __str__(self) -> str:
+        if self.examples == 1:
+            return f'"{self.label}": {_ADVICE[self.verdict]}; the first one cannot be tested before it is learned.'
         if not self.tested:
-            return f'"{self.label}": {_ADVICE[self.verdict]}; none could be tested before it was learned.'
+            return (
+                f'"{self.label}": Too early to tell: nothing else was known yet that its examples could have been '
+                "taken for. Teach it a few more once there are other classes."
+            )
         sides = f"{self.new_prototypes} of the latest still opened a new prototype" if self.new_prototypes else ""
         confused = f'{self.confusions} taken for "{self.confused_with}"' if self.confusions else ""
         more = "; ".join(part for part in (confused, sides) if part)
         return (
-            f'"{self.label}": {_ADVICE[self.verdict]}. Of its last {self.tested} examples {self.recognised} were '
-            f"recognised before they were learned{'; ' + more if more else ''}."
+            f'"{self.label}": {_ADVICE[self.verdict]}. Of its last {counted(self.tested, "example")} {self.recognised} '
+            f"{'was' if self.recognised == 1 else 'were'} recognised before they were learned"
+            f"{'; ' + more if more else ''}."
         )
 
 

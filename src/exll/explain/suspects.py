@@ -88,7 +88,8 @@ def find_suspects(
         posteriors = leave_one_out_posteriors(X, y, len(kinds))
     rows = np.arange(len(X))
     doubts = 1.0 - posteriors[rows, y]
-    winners = posteriors.argmax(axis=1)
+    alone = np.bincount(y)[y] == 1  # nothing of its class is left to speak for it, so nothing contradicts it
+    winners = np.where(alone, y, posteriors.argmax(axis=1))
     order = np.argsort(-doubts, kind="stable")
     places = rows if positions is None else np.asarray(positions)
     ranked = [Suspect(names[i], int(places[i]), kinds[y[i]], kinds[winners[i]], float(doubts[i])) for i in order]

@@ -57,4 +57,5 @@ class Guarded(Generic[Answers]):
             return copy.deepcopy(attributes)  # what is being pickled must not change meanwhile
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
-        self.__dict__.update(attributes, lock=threading.RLock(), _answers=None)
+        """What was mapped from a file for reading only is copied, since learning writes to it."""
+        self.__dict__.update(copy.deepcopy(attributes), lock=threading.RLock(), _answers=None)

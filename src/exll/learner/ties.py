@@ -45,9 +45,13 @@ def surpasses(a: float, b: float) -> bool:
 
 
 def raise_winner(posteriors: Matrix, labels: Indices) -> None:
-    """Where another class is as probable as the winner, lift the winner by one bit, so that arg-max and label agree."""
+    """Where another class is as probable as the winner, or more by rounding, the two change places and the winner is
+    lifted by one bit, so that arg-max and label agree and the sum stays."""
     rows = np.arange(len(posteriors))
     won = posteriors[rows, labels]
     posteriors[rows, labels] = -1.0
-    best_other = posteriors.max(axis=1, initial=-1.0)
-    posteriors[rows, labels] = np.where(won > best_other, won, np.nextafter(best_other, 2.0))
+    others = posteriors.argmax(axis=1)
+    best_other = posteriors[rows, others]
+    raised = best_other >= won
+    posteriors[rows[raised], others[raised]] = won[raised]
+    posteriors[rows, labels] = np.where(raised, np.nextafter(best_other, 2.0), won)
