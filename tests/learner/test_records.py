@@ -91,6 +91,17 @@ def test_records_of_every_kind_survive_their_state() -> None:
         assert again.nbytes == learner._records.nbytes
 
 
+@pytest.mark.parametrize("kind", ["none", "refs", "vectors", 3])
+def test_refs_can_be_renamed_and_those_without_stay_so(kind: RecordsKind) -> None:
+    records = new_records(kind, 2)
+    for position, ref in enumerate(["a", None, "b"]):
+        records.add(7, position, ref, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    before = records.nbytes
+    records.rename(lambda ref: f"mug/{ref}.jpg")
+    assert [record.ref for record in records.of(7)] == ([] if kind == "none" else ["mug/a.jpg", None, "mug/b.jpg"])
+    assert records.nbytes - before == (0 if kind == "none" else 16)
+
+
 def test_widening_is_exact_for_every_finite_number() -> None:
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
     halves = halves[np.isfinite(halves)]

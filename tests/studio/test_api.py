@@ -9,6 +9,8 @@ import pytest
 from PIL import Image
 
 from exll import load
+from exll.explain.rules_page import page as rules_page
+from exll.explain.thumbnails import Thumbnails, folders_of
 from served import Served, assert_model_is_its_log, png, served
 
 
@@ -189,6 +191,21 @@ def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: P
         said = taught.ask(png(kind, 80)).json()["prediction"]
         prediction = eye.predict(png(kind, 80))
         assert (said["label"], said["probability"]) == (prediction.label, prediction.probability)
+
+
+def test_the_downloaded_model_names_its_examples_as_the_zip_of_images_does(taught: Served, tmp_path: Path) -> None:
+    (tmp_path / "model.exll").write_bytes(taught.client.get("/api/project/model").content)
+    with zipfile.ZipFile(io.BytesIO(taught.client.get("/api/project/images").content)) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path)
+    eye = load(tmp_path / "model.exll")
+    remembered = [name for rule in eye.rules() for condition in rule.conditions for name in condition.names]
+    assert remembered
+    assert set(remembered) <= set(names)
+    pages = rules_page(eye.rules(), "model", Thumbnails(folders_of(tmp_path / "model.exll", [])))
+    assert "no image kept" not in pages
+    said = taught.client.post("/api/explain", files={"file": ("x.png", png(0, 80))}).json()
+    assert said["hit"]["examples"][0]["image"].startswith("/api/examples/")  # the studio's own names stay
 
 
 def test_the_report_is_one_file_with_the_pictures_behind_every_rule(taught: Served) -> None:

@@ -5,7 +5,7 @@ step does is the preset's: :mod:`exll.learner.paper` reads as the paper's equati
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -147,6 +147,11 @@ class ExLL(Guarded[Inference]):
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
         return self._asked()
+
+    def rename_refs(self, new_ref: Callable[[str], str]) -> None:
+        """Call the samples something else from now on."""
+        with self._changing():
+            self._records.rename(new_ref)
 
     def rename_class(self, old: Label, new: Label) -> None:
         """Give a class another label; where that is a class already, the two become one under the lower number.

@@ -4,7 +4,8 @@ Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of 
 vector too; an integer N, the N samples nearest each centre, with vectors, which bounds what a prototype can hold.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -45,6 +46,10 @@ class Records(Protocol):
         """One prototype became part of another, whose centre is given."""
         ...
 
+    def rename(self, new_ref: Callable[[str], str]) -> None:
+        """Give every ref another one."""
+        ...
+
     def prototypes(self) -> set[int]:
         """The ids that any record names."""
         ...
@@ -68,6 +73,9 @@ class NoRecords:
         return []
 
     def merge(self, kept: int, retired: int, centre: Vector) -> None:
+        pass
+
+    def rename(self, new_ref: Callable[[str], str]) -> None:
         pass
 
     def prototypes(self) -> set[int]:
@@ -135,6 +143,10 @@ class AllRecords:
     def _record(self, i: int) -> Record:
         vector = None if self._vectors is None else self._vectors.filled[i].copy()
         return Record(int(i), self._refs[i] or None, vector)
+
+    def rename(self, new_ref: Callable[[str], str]) -> None:
+        self._refs = [new_ref(ref) if ref else ref for ref in self._refs]
+        self._ref_bytes = sum(len(encode(ref)) for ref in self._refs)
 
     def prototypes(self) -> set[int]:
         self._settle()
@@ -206,6 +218,10 @@ class NearestRecords:
         kept = self._kept.get(prototype, [])
         cosines = _cosines(np.array([record.vector for record in kept], np.float16).reshape(-1, self._width), x)
         return [(kept[i], float(cosines[i])) for i in _largest(cosines, most)]
+
+    def rename(self, new_ref: Callable[[str], str]) -> None:
+        for kept in self._kept.values():
+            kept[:] = [replace(record, ref=new_ref(record.ref)) if record.ref else record for record in kept]
 
     def prototypes(self) -> set[int]:
         return set(self._kept)

@@ -1,7 +1,9 @@
 """Images in and out as a zip with one folder a class. Names inside of it are labels and captions, never paths."""
 
+import copy
 import secrets
 import zipfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +17,7 @@ from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.shapes import ImportAnswer, TaughtFile
 from exll.studio.routes.teach import taught_file, unreadable_file
-from exll.studio.store import LARGEST_ID
+from exll.studio.store import LARGEST_ID, Example
 from exll.studio.teaching import Offered, teach
 
 MOST_ENTRIES = 50_000
@@ -46,11 +48,27 @@ def import_images(project: Project, file: BinaryIO) -> ImportAnswer:
 def export_images(project: Project, path: Path) -> None:
     """Images are compressed already: they are only put together."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for example in reversed(project.store.examples(None, LARGEST_ID, -1)):
-            image = project.store.image(example.digest)
-            suffix = "jpg" if image is None else image.format.lower().replace("jpeg", "jpg")
-            folder = example.label.replace("/", "_").replace("\\", "_").lstrip(".") or "_"
-            archive.writestr(f"{folder}/{example.id}.{suffix}", project.pictures.image(example.digest))
+        for example, name in _named(project):
+            archive.writestr(name, project.pictures.image(example.digest))
+
+
+def export_model(project: Project, path: Path) -> None:
+    """It calls its examples what they are called in the zip of images: where that is unpacked beside it, its
+    explanations and rules have pictures."""
+    eye = copy.copy(project.live.current.taught())
+    eye.classifier = copy.deepcopy(eye.classifier)
+    names = {str(example.id): name for example, name in _named(project)}
+    eye.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))
+    eye.save(path)
+
+
+def _named(project: Project) -> Iterator[tuple[Example, str]]:
+    """Every example with its name in the zip, the oldest first."""
+    for example in reversed(project.store.examples(None, LARGEST_ID, -1)):
+        image = project.store.image(example.digest)
+        suffix = "jpg" if image is None else image.format.lower().replace("jpeg", "jpg")
+        folder = example.label.replace("/", "_").replace("\\", "_").lstrip(".") or "_"
+        yield example, f"{folder}/{example.id}.{suffix}"
 
 
 def _images(archive: zipfile.ZipFile, answer: ImportAnswer) -> list[tuple[zipfile.ZipInfo, str]]:

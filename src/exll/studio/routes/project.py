@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 from exll.explain.rules_page import page
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
-from exll.studio.routes.archive import export_images, import_images
+from exll.studio.routes.archive import export_images, export_model, import_images
 from exll.studio.routes.common import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import EditShape, ImportAnswer, ProjectAnswer, PurgeAnswer, Storage, UndoAnswer
 from exll.studio.routes.teach import MOST_FILES
@@ -32,9 +32,11 @@ async def facts(project: CurrentProject) -> ProjectAnswer:
 
 @router.get("/project/model", response_class=FileResponse)
 async def model(project: CurrentProject) -> FileResponse:
-    """The model as an .exll file, for ``exll predict`` and ``exll.load``."""
-    eye = project.live.current.taught()
-    return await _download(project, eye.save, f"{project.name}.exll", "application/octet-stream")
+    """The model as an .exll file, for ``exll predict`` and ``exll.load``. With the zip of images unpacked beside it,
+    ``exll explain`` and ``exll rules`` show them."""
+    project.live.current.taught()
+    name = f"{project.name}.exll"
+    return await _download(project, lambda path: export_model(project, path), name, "application/octet-stream")
 
 
 @router.get("/project/images", response_class=FileResponse)
