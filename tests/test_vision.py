@@ -1,3 +1,4 @@
+import copy
 import io
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,15 @@ def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> 
     assert again.predict(picture(2, 70)) == eye.predict(picture(2, 70))
     again.learn(picture(3, 0), "kind 3")
     assert "kind 3" in again.classes_
+
+
+def test_a_copy_goes_on_by_itself(nano: Backbone) -> None:
+    eye = taught(nano, 2)
+    twin = copy.deepcopy(eye)
+    assert_equal_models(eye.classifier, twin.classifier)
+    twin.learn(picture(1, 77), "new")
+    assert "new" not in eye.classifier.classes_
+    assert eye.predict(picture(1, 5)) == taught(nano, 2).predict(picture(1, 5))
 
 
 def test_another_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:

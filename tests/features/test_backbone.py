@@ -1,4 +1,5 @@
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 
 from exll.errors import BackboneError, ImageError
 from exll.features.backbone import Backbone, available_backbones, find_backbone
+from exll.features.preprocessing import ResizeRule
 from networks import METADATA, write_network
 
 
@@ -50,6 +52,18 @@ def test_the_identity_is_weights_and_preprocessing_and_not_the_place(tmp_path: P
     before = Backbone(bare).identity
     bare.with_suffix(".json").write_text(json.dumps(changed))
     assert Backbone(bare).identity != before
+
+
+def test_a_copy_opens_the_file_again_and_notices_another_one(tmp_path: Path, nano: Backbone) -> None:
+    image = np.random.default_rng(2).integers(0, 256, (50, 60, 3), dtype=np.uint8)
+    for backbone in (nano, Backbone(write_network(tmp_path / "a.onnx"), resize=ResizeRule("squash"))):
+        again = pickle.loads(pickle.dumps(backbone))
+        assert again.identity == backbone.identity
+        np.testing.assert_array_equal(again.features([image]), backbone.features([image]))
+    pickled = pickle.dumps(Backbone(tmp_path / "a.onnx"))
+    write_network(tmp_path / "a.onnx", 3.0)
+    with pytest.raises(BackboneError, match="another network than the one that was copied"):
+        pickle.loads(pickled)
 
 
 def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

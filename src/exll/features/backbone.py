@@ -32,6 +32,7 @@ class Backbone:
 
         self.path = find_backbone(name)
         self.name = self.path.stem
+        self._how = threads, resize
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or max(1, (os.cpu_count() or 2) - 1)
         options.inter_op_num_threads = 1
@@ -55,6 +56,11 @@ class Backbone:
             if output is not None and output not in outputs:
                 raise BackboneError(f"{self.path} has no output {output!r}; it has {', '.join(sorted(outputs))}.")
         self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also in another process, opens the file again."""
+        source = BUILT_IN if self.path == find_backbone(BUILT_IN) else self.path.resolve()
+        return _opened_again, (source, *self._how, self.identity)
 
     @property
     def has_map(self) -> bool:
@@ -91,6 +97,13 @@ class Backbone:
                 f"{self.path} cannot run on an input of {batch.dtype} {batch.shape}; does its preprocessing fit it?"
             ) from error
         return result
+
+
+def _opened_again(source: str | Path, threads: int | None, resize: ResizeRule | None, identity: str) -> Backbone:
+    backbone = Backbone(source, threads, resize)
+    if backbone.identity != identity:
+        raise BackboneError(f"{backbone.path} is another network than the one that was copied.")
+    return backbone
 
 
 def find_backbone(name: str | os.PathLike[str]) -> Path:
