@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from exll import ExLLClassifier
 from exll.version import __version__
@@ -154,6 +155,33 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     assert "unusual example" in printed
     assert exll("rules", model, "--level", "megacloud", "--of", "kind 1").stdout.count("IF") == 1
     assert exll("rules", model, "--of", "nobody").returncode == 1
+
+
+def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Path, tmp_path: Path) -> None:
+    model, odd = tmp_path / "m.exll", tmp_path / "odd.png"
+    assert exll("learn", data, "-m", model).returncode == 0
+    Image.new("RGB", (48, 48), "white").save(odd)
+    facts = exll_json("explain", model, odd)
+    assert facts["known"] is False
+    nearest = facts["label"]
+    assert exll("predict", model, odd).stdout == f"{odd}: unknown (nearest is {nearest})\n"
+    words = exll("explain", model, odd).stdout
+    assert words.startswith(
+        f'unknown (nearest is "{nearest}", {facts["probability"]:.1%}, else "{facts["runner_up"]}")\n'
+    )
+    result = exll("explain", model, odd, "-o", "why.html", cwd=tmp_path)
+    assert result.stdout == f'why.html: why odd.png is unknown (nearest is "{nearest}")\n'
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_a_folder_without_images_is_one_sentence(data: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
+    model, empty = tmp_path / "m.exll", tmp_path / "empty"
+    assert exll("learn", data, "-m", model, "--order", "few-shot 1").returncode == 0
+    empty.mkdir()
+    (empty / "notes.txt").touch()
+    result = exll("predict", model, empty, *form)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: there are no images in {empty}.\n"
 
 
 def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
