@@ -55,13 +55,17 @@ def features(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="An .npz of features with splits train and test, or with none.", show_default=False
+            metavar="PATH",
+            help="An .npz of features with splits train and test; without, an order must leave some out to ask.",
+            show_default=False,
         ),
     ],
     learners: Annotated[
         str, typer.Option(help="Names with commas between; a class of your own is my_module:MyLearner.")
-    ] = "ncm,slda,slda-unit,exll",
-    orders: Annotated[str, typer.Option(help="Orders with commas between.")] = "iid,class-iid",
+    ] = "ncm,slda,slda-unit,exll,glocal",
+    orders: Annotated[
+        str, typer.Option(help="Orders with commas between; 'few-shot 5' leaves some out.")
+    ] = "iid,class-iid",
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 3,
     out: OutOption = Path("exll-bench"),
     jobs: JobsOption = None,
