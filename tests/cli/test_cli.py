@@ -137,7 +137,38 @@ def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_
     result = exll("learn", data, "-m", tmp_path / "none" / "m.exll")
     assert result.returncode == 1
     assert "does not exist; make it first" in result.stderr
+    (tmp_path / "file").touch()
+    result = exll("learn", data, "-m", tmp_path / "file" / "m.exll")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{tmp_path / 'file'} is a file, not a folder that could hold m.exll." in result.stderr
     assert exll("learn", data, "-m", tmp_path / "m.exll", "--threads", "5000").returncode == 2
+
+
+@pytest.mark.parametrize("command", [("demo", "--out"), ("bench", "demo", "-o"), ("bench", "report", ".", "-o")])
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "results.jsonl").touch()
+    result = exll(*command, "file/x/y", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: {tmp_path / 'file'} is a file, so there can be no folder file/x/y.\n"
+
+
+def test_the_demo_has_no_seed_below_0(tmp_path: Path) -> None:
+    result = exll("demo", "--seed", "-1", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "-1 is not in the range x>=0" in result.stderr
+
+
+def test_one_is_not_many_and_a_model_s_size_is_that_of_its_file(tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    result = exll("learn", write_class_folder(tmp_path / "data", 1, 1), "-m", model)
+    size = model.stat().st_size
+    assert f"1 example learned in all, 1 class, 1 prototype, {size / 1e6:.1f} MB" in result.stdout
+    words = exll("info", model).stdout
+    assert words.startswith(f"{model}: 1 class\n")
+    assert "(1 example, order iid)" in words
+    assert f"{size:,}" in words
+    assert exll_json("learn", tmp_path / "data", "-m", model)["bytes"] == exll_json("info", model)["file_bytes"] == size
 
 
 def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path) -> None:
@@ -280,6 +311,7 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     assert "learned per second" in result.stdout
     assert result.stdout.count("IF it resembles learned/") == 2
     facts = exll_json("info", tmp_path / "here" / "digits.exll")
+    assert f"the model, {facts['file_bytes']:,} bytes;" in result.stdout
     assert facts["examples"] == 1438
     assert facts["backbone"] == "nano"
     assert len(facts["classes"]) == 10

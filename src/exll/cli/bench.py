@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from exll.cli.common import progress_bar
+from exll.cli.common import check_folder, progress_bar
 
 if TYPE_CHECKING:
     from exll.bench.config import Plan
@@ -97,6 +97,7 @@ def report(
 
     entries, title, command = read_results(results)
     folder = out or (results if results.is_dir() else results.parent)
+    check_folder(folder)
     typer.echo(f"wrote {', '.join(str(path) for path in write_report(report_of(entries, title, command), folder))}")
 
 
@@ -109,6 +110,7 @@ def _run(plan: "Plan", out: Path, jobs: int | None, cluster: str | None) -> None
     from exll.bench.report import report_of, write_report
     from exll.bench.runner import run
 
+    check_folder(out)
     command = _command()
     with ExitStack() as stack:
         executor = stack.enter_context(Cluster(cluster)) if cluster is not None else Local(jobs)
