@@ -125,6 +125,13 @@ def test_what_is_done_is_not_done_again_and_what_changed_is(tmp_path: Path) -> N
     assert run(grid(tmp_path), tmp_path / "out", HERE).fresh == 12
 
 
+def test_an_order_spelt_otherwise_is_not_run_again(tmp_path: Path) -> None:
+    first = run(plan(tmp_path, ["ncm"], ["few-shot 2"]), tmp_path / "out", HERE)
+    again = run(plan(tmp_path, ["ncm"], ["Few-Shot-02"]), tmp_path / "out", HERE)
+    assert (first.fresh, again.fresh) == (1, 0)
+    assert again.results[0]["order"] == "few-shot 2"
+
+
 def test_a_class_of_your_own_is_run_again_when_its_code_changes(tmp_path: Path) -> None:
     (tmp_path / "mine_too.py").write_text(LAST_SEEN)
     assert run(plan(tmp_path, ["mine_too:LastSeen"], ["iid"]), tmp_path / "out", HERE).fresh == 1

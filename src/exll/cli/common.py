@@ -25,6 +25,11 @@ class InferenceChoice(enum.StrEnum):
     global_ = "global"
 
 
+class PresetChoice(enum.StrEnum):
+    glocal = "glocal"
+    paper = "paper"
+
+
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.exll).", show_default=False)]
 DataArgument = Annotated[
     str,

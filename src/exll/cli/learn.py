@@ -12,6 +12,7 @@ from exll.cli.common import (
     EveryOption,
     JsonOption,
     LabelOption,
+    PresetChoice,
     ThreadsOption,
     feature_cache,
     open_model,
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     from exll.teaching import Lesson, Model
 
 
+def _check_records(records: str | None) -> str | None:
+    counted = records is not None and records.isascii() and records.isdecimal() and int(records) > 0
+    if not counted and records not in (None, "none", "refs", "vectors"):
+        raise typer.BadParameter(f"must be none, refs, vectors or a number from 1 on; got {records!r}.")
+    return records
+
+
 def learn(
     data: DataArgument,
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
     preset: Annotated[
-        str | None, typer.Option(help='"glocal", our best, or "paper", ExLL to the letter [default: glocal].')
+        PresetChoice | None, typer.Option(help="glocal, our best, or paper, ExLL to the letter [default: glocal].")
     ] = None,
     max_prototypes: Annotated[
         int | None, typer.Option(min=1, help="Prototypes a class may have at most [default: grows slowly].")
@@ -36,13 +44,16 @@ def learn(
     order: Annotated[
         str | None,
         typer.Option(
-            help="as-is, iid, class-iid, instance, low-shot-instance, few-shot-N [default: iid for folders, else as-is]"
+            help="as-is, iid, class-iid, instance, low-shot-instance, few-shot N [default: iid for folders, else as-is]"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the order.")] = 0,
     records: Annotated[
         str | None,
-        typer.Option(help="What to remember of each example: none, refs, vectors or a number [default: vectors]."),
+        typer.Option(
+            callback=_check_records,
+            help="What to remember of each example: none, refs, vectors or a number [default: vectors].",
+        ),
     ] = None,
     backbone: BackboneOption = None,
     label: LabelOption = None,
@@ -56,14 +67,19 @@ def learn(
 ) -> None:
     """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
     from exll.learner.model_file import place_for
+    from exll.streams.orderings import order_name
     from exll.streams.stream import default_order, open_stream
     from exll.teaching import prepare_lesson, teach
 
+    if preset is PresetChoice.paper and max_prototypes is not None:
+        raise typer.BadParameter(
+            "the preset paper never merges prototypes; leave it out.", param_hint="--max-prototypes"
+        )
     place_for(model)
     whole = open_stream(data, label=label, every=every)
-    order = order or default_order(whole.kind)
+    order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads)
+    learner = _model_for(model, whole, preset and preset.value, records, max_prototypes, backbone, threads)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
@@ -142,7 +158,7 @@ def _model_for(
     from exll.learner.preset import DEFAULT_PRESET
     from exll.vision import ImageLearner
 
-    wanted: Any = int(records) if records is not None and records.isascii() and records.isdecimal() else records
+    wanted: Any = int(records) if records is not None and records.isdecimal() else records
     if path.exists():
         model = open_model(path, backbone, threads)
         classifier = model.classifier if isinstance(model, ImageLearner) else model
@@ -177,7 +193,8 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
     if not hasattr(classifier, "learner_"):
         show_skipped(lesson.skipped, lesson.skipped_named)
         raise StreamError(
-            f"nothing could be learned from {lesson.source}: none of {counted(lesson.examples, 'example')} could be read."
+            f"nothing could be learned from {lesson.source}: "
+            f"of {counted(lesson.examples, 'example')} not one could be read."
         )
     facts: dict[str, Any] = {
         "source": lesson.source,
