@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -404,3 +405,10 @@ def test_commands_import_no_more_than_they_need(command: list[str], forbidden: t
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stderr.strip() == "[]"
+
+
+def test_the_page_of_commands_says_what_may_be_left_out() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert "## exll studio [DIR]\n" in page
+    assert re.search(r"\| `\[DIR\]` \| .* \[default: studio\] \|", page)
+    assert "## exll predict MODEL IMAGES...\n" in page
