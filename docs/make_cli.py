@@ -23,9 +23,9 @@ def page() -> str:
 def _sections(name: str, command: Any) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    usage = " ".join([name, *(str(argument.metavar or argument.name).upper() for argument in arguments)])
+    usage = " ".join([name, *(_placeholder(argument) for argument in arguments)])
     yield f"## {usage}\n\n{' '.join(command.help.split())}\n"
-    rows = [(f"`{argument.metavar or argument.name}`", argument.help) for argument in arguments]
+    rows = [(f"`{_placeholder(argument)}`", _described(argument)) for argument in arguments]
     rows += [(_names(option), _described(option)) for option in options if option.name != "help"]
     if rows:
         yield "\n".join(["| | |", "|---|---|", *(f"| {left} | {right} |" for left, right in rows), ""])
@@ -33,17 +33,23 @@ def _sections(name: str, command: Any) -> Iterator[str]:
         yield from _sections(f"{name} {sub}", inner)
 
 
+def _placeholder(argument: Any) -> str:
+    """As help texts have it: in brackets where it may be left out."""
+    name = str(argument.metavar or argument.name).upper()
+    return name if argument.required else f"[{name}]"
+
+
 def _names(option: Any) -> str:
     names = "`, `".join([*option.opts, *option.secondary_opts])
     return f"`{names}`"
 
 
-def _described(option: Any) -> str:
-    text = " ".join((option.help or "").split()).replace("|", "\\|")
-    shown = option.default is not None and option.default is not False and not option.secondary_opts
-    if option.required:
-        return f"{text} (required)"
-    return f"{text} [default: {option.default}]" if shown and "[default" not in text else text
+def _described(parameter: Any) -> str:
+    text = " ".join((parameter.help or "").split()).replace("|", "\\|")
+    shown = parameter.default is not None and parameter.default is not False and not parameter.secondary_opts
+    if parameter.required:  # of an argument, the missing brackets say so
+        return text if parameter.param_type_name == "argument" else f"{text} (required)"
+    return f"{text} [default: {parameter.default}]" if shown and "[default" not in text else text
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from exll import ImageLearner
 
 source = sys.argv[1] if len(sys.argv) > 1 else "0"
 camera = cv2.VideoCapture(int(source) if source.isdigit() else source)
-eye = ImageLearner(backbone="nano", preset="paper")
+if not camera.isOpened():
+    sys.exit(f"there is no camera or video {source}; usage: python webcam.py [CAMERA OR VIDEO FILE]")
+eye = ImageLearner()
 taught = 0
 while True:
     there, frame = camera.read()
@@ -21,8 +23,8 @@ while True:
     image = frame[:, :, ::-1].copy()  # OpenCV gives blue first
     words = "press 1 to 9 to teach"
     if taught:
-        answer = eye.predict(image, inference="local")
-        words = f"{answer.label} {answer.probability:.0%}"
+        answer = eye.predict(image)
+        words = f"{answer.label} {answer.probability:.0%}" if answer.known else f"unknown (nearest is {answer.label})"
     cv2.putText(frame, words, (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
     cv2.imshow("exll", frame)
     key = chr(cv2.waitKey(1) & 0xFF)

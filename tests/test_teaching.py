@@ -104,6 +104,7 @@ def test_an_unfinished_lesson_wants_its_own_order(nano: Backbone, data: Path, ca
     found, rest = prepare_lesson(model, stream, "iid", 0)
     assert found.position == 64
     assert len(rest.examples) == 210
+    assert prepare_lesson(model, stream, "IID", 0)[0] == found  # the same order, spelt otherwise
 
 
 def test_other_data_is_added_and_the_lessons_are_remembered(

@@ -24,6 +24,7 @@ from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
 from exll.learner.interrupts import interrupt_deferred
 from exll.streams.example import Example
+from exll.streams.orderings import order_name
 from exll.streams.stream import Stream
 from exll.streams.video import frames
 from exll.vision import ImageLearner
@@ -71,7 +72,7 @@ def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: b
     earlier = [Lesson(**facts) for facts in getattr(_classifier(model), "lessons_", [])]
     for place, lesson in enumerate(earlier):
         if lesson.fingerprint == fingerprint and not lesson.finished:
-            if (lesson.order, lesson.seed) != (order, seed):
+            if (order_name(lesson.order), lesson.seed) != (order_name(order), seed):
                 raise StreamError(
                     f"{stream.source} was begun in the order {lesson.order} with seed {lesson.seed} and stopped at "
                     f"{lesson.position} of {lesson.examples}; go on with the same order and seed."

@@ -70,6 +70,7 @@ def test_ranks_go_by_what_is_shown_and_equals_share_a_place() -> None:
     assert ranks([0.1, 0.4, 0.3, 0.2]) == [0, 1, 2, 3]
     assert ranks([0.90001, 0.90002, 0.5]) == [1, 1, 3]
     assert ranks([0.3, None]) == [0, 0]  # nothing to compare with
+    assert ranks([0.0, 0.0, None, 0.0]) == [0, 0, 0, 0]  # all equal: none is best
 
 
 def test_the_mean_over_seeds_has_a_spread() -> None:

@@ -77,7 +77,30 @@ def test_an_order_that_leaves_nothing_out_is_a_failure_that_stops_nothing_else(t
     assert len(outcome.results) == 1
     ((label, reason),) = outcome.failed.items()
     assert label == "NCM, data, iid, data.npz, seed 0"
-    assert "leaves nothing out to ask" in reason
+    assert "the order iid leaves nothing out" in reason
+
+
+def test_a_plan_of_which_nothing_can_be_asked_is_refused_before_any_work(tmp_path: Path) -> None:
+    write_features(tmp_path / "data.npz", split=False)
+    with pytest.raises(
+        BenchError, match=r"nothing of data can be asked: .* the order iid or instance leaves nothing out"
+    ):
+        run(plan(tmp_path, ["ncm"], ["iid", "instance"]), tmp_path / "out", HERE)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("block", "share"),
+    [
+        (64, None),  # longer than the stream: nothing was asked
+        (12, None),  # each block is a class of its own: only what was never taught was asked
+        (11, (1 + 2 + 3 + 4) / 48),  # each block begins with some of the class before it; the last is of one class
+    ],
+)
+def test_what_could_not_be_known_when_it_was_asked_is_no_share(tmp_path: Path, block: int, share: float | None) -> None:
+    (tmp_path / "mine.py").write_text(LAST_SEEN)
+    result = one(tmp_path, "mine:LastSeen", "class-iid", test_then_train=block)
+    assert result["voices"]["LastSeen"]["test_then_train"] == share  # type: ignore[index]
 
 
 def grid(folder: Path) -> Plan:
@@ -100,6 +123,13 @@ def test_what_is_done_is_not_done_again_and_what_changed_is(tmp_path: Path) -> N
     assert more.fresh == 2
     write_features(tmp_path / "data.npz", classes=3)
     assert run(grid(tmp_path), tmp_path / "out", HERE).fresh == 12
+
+
+def test_an_order_spelt_otherwise_is_not_run_again(tmp_path: Path) -> None:
+    first = run(plan(tmp_path, ["ncm"], ["few-shot 2"]), tmp_path / "out", HERE)
+    again = run(plan(tmp_path, ["ncm"], ["Few-Shot-02"]), tmp_path / "out", HERE)
+    assert (first.fresh, again.fresh) == (1, 0)
+    assert again.results[0]["order"] == "few-shot 2"
 
 
 def test_a_class_of_your_own_is_run_again_when_its_code_changes(tmp_path: Path) -> None:

@@ -57,6 +57,21 @@ def test_any_features_file_can_be_compared_on_and_reported_anew(folder: Path) ->
     assert (folder / "o" / "report.md").exists()
 
 
+def test_features_without_a_test_part_are_refused_once_with_advice_that_works(folder: Path) -> None:
+    write_features(folder / "data.npz", split=False)
+    done = exll(folder, "features", "data.npz", "-o", "out")
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (1, 1, "")
+    assert (
+        "the order iid or class-iid leaves nothing out; choose one that does, as with --orders 'few-shot 5'"
+        in done.stderr
+    )
+    assert not (folder / "out").exists()
+    done = exll(folder, "features", "data.npz", "--orders", "few-shot 5", "--seeds", "1", "--jobs", "1", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    for learner in ("NCM", "SLDA", "ExLL-F", "glocal"):
+        assert learner in done.stdout
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -81,7 +96,7 @@ def test_cells_that_fail_are_named_and_the_others_reported(folder: Path) -> None
     done = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
     assert done.returncode == 1
     assert "1 cell failed" in done.stderr
-    assert "leaves nothing out to ask" in done.stderr
+    assert "the order iid leaves nothing out" in done.stderr
     assert "data, few-shot 3" in done.stdout
 
 

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from exll import ExLLClassifier
 from exll.version import __version__
@@ -111,9 +113,36 @@ def test_what_the_first_example_fixed_cannot_be_changed(data: Path, tmp_path: Pa
     result = exll("learn", write_class_folder(tmp_path / "b", 1, 2), "-m", model, "--records", "refs")
     assert result.returncode == 1
     assert "was made with records 5, which cannot be changed to 'refs'" in result.stderr
-    result = exll("learn", data, "-m", tmp_path / "x.exll", "--preset", "magic")
-    assert result.returncode == 1
-    assert "'preset' parameter" in result.stderr
+
+
+def test_a_wrong_choice_is_said_in_the_words_of_its_option(data: Path, tmp_path: Path) -> None:
+    from exll.learner.preset import PRESETS
+
+    for option, value, words in (
+        ("--preset", "magic", f"'magic' is not one of {', '.join(map(repr, PRESETS))}."),
+        ("--records", "magic", "must be none, refs, vectors or a number from 1 on; got 'magic'."),
+        ("--records", "0", "must be none, refs, vectors or a number from 1 on; got '0'."),
+    ):
+        result = exll("learn", data, "-m", tmp_path / "x.exll", option, value)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert f"Invalid value for '{option}': {words}" in result.stderr
+    result = exll("learn", data, "-m", tmp_path / "x.exll", "--preset", "paper", "--max-prototypes", "3")
+    assert result.returncode == 2
+    assert (
+        "Invalid value for --max-prototypes: the preset paper never merges prototypes; leave it out." in result.stderr
+    )
+
+
+def test_only_a_published_backbone_is_said_to_be_there_for_adding(data: Path, tmp_path: Path) -> None:
+    result = exll("learn", data, "-m", tmp_path / "x.exll", "--backbone", "giant")
+    assert "'exll backbone list' names more to add" in result.stderr
+    assert "backbone add" not in result.stderr
+    result = exll("learn", data, "-m", tmp_path / "x.exll", "--backbone", "resnet-18")
+    assert "'exll backbone add resnet-18' adds it" in result.stderr
+
+
+def test_an_order_has_one_spelling(data: Path, tmp_path: Path) -> None:
+    assert exll_json("learn", data, "-m", tmp_path / "m.exll", "--order", "few-shot-2")["order"] == "few-shot 2"
 
 
 def test_two_programs_do_not_overwrite_each_other(data: Path, tmp_path: Path) -> None:
@@ -130,13 +159,41 @@ def test_two_programs_do_not_overwrite_each_other(data: Path, tmp_path: Path) ->
 
 
 def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_path: Path) -> None:
-    result = exll("learn", data, "-m", tmp_path / "m.exll", "--records", "0")
-    assert result.returncode == 1
-    assert "'records' parameter" in result.stderr
     result = exll("learn", data, "-m", tmp_path / "none" / "m.exll")
     assert result.returncode == 1
     assert "does not exist; make it first" in result.stderr
+    (tmp_path / "file").touch()
+    result = exll("learn", data, "-m", tmp_path / "file" / "m.exll")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{tmp_path / 'file'} is a file, not a folder that could hold m.exll." in result.stderr
     assert exll("learn", data, "-m", tmp_path / "m.exll", "--threads", "5000").returncode == 2
+
+
+@pytest.mark.parametrize("command", [("demo", "--out"), ("bench", "demo", "-o"), ("bench", "report", ".", "-o")])
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "results.jsonl").touch()
+    result = exll(*command, "file/x/y", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: {tmp_path / 'file'} is a file, so there can be no folder file/x/y.\n"
+
+
+def test_the_demo_has_no_seed_below_0(tmp_path: Path) -> None:
+    result = exll("demo", "--seed", "-1", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "-1 is not in the range x>=0" in result.stderr
+
+
+def test_one_is_not_many_and_a_model_s_size_is_that_of_its_file(tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    result = exll("learn", write_class_folder(tmp_path / "data", 1, 1), "-m", model)
+    size = model.stat().st_size
+    assert f"1 example learned in all, 1 class, 1 prototype, {size / 1e6:.1f} MB" in result.stdout
+    words = exll("info", model).stdout
+    assert words.startswith(f"{model}: 1 class\n")
+    assert "(1 example, order iid)" in words
+    assert f"{size:,}" in words
+    assert exll_json("learn", tmp_path / "data", "-m", model)["bytes"] == exll_json("info", model)["file_bytes"] == size
 
 
 def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path) -> None:
@@ -154,6 +211,33 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     assert "unusual example" in printed
     assert exll("rules", model, "--level", "megacloud", "--of", "kind 1").stdout.count("IF") == 1
     assert exll("rules", model, "--of", "nobody").returncode == 1
+
+
+def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Path, tmp_path: Path) -> None:
+    model, odd = tmp_path / "m.exll", tmp_path / "odd.png"
+    assert exll("learn", data, "-m", model).returncode == 0
+    Image.new("RGB", (48, 48), "white").save(odd)
+    facts = exll_json("explain", model, odd)
+    assert facts["known"] is False
+    nearest = facts["label"]
+    assert exll("predict", model, odd).stdout == f"{odd}: unknown (nearest is {nearest})\n"
+    words = exll("explain", model, odd).stdout
+    assert words.startswith(
+        f'unknown (nearest is "{nearest}", {facts["probability"]:.1%}, else "{facts["runner_up"]}")\n'
+    )
+    result = exll("explain", model, odd, "-o", "why.html", cwd=tmp_path)
+    assert result.stdout == f'why.html: why odd.png is unknown (nearest is "{nearest}")\n'
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_a_folder_without_images_is_one_sentence(data: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
+    model, empty = tmp_path / "m.exll", tmp_path / "empty"
+    assert exll("learn", data, "-m", model, "--order", "few-shot 1").returncode == 0
+    empty.mkdir()
+    (empty / "notes.txt").touch()
+    result = exll("predict", model, empty, *form)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: there are no images in {empty}.\n"
 
 
 def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
@@ -252,6 +336,7 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     assert "learned per second" in result.stdout
     assert result.stdout.count("IF it resembles learned/") == 2
     facts = exll_json("info", tmp_path / "here" / "digits.exll")
+    assert f"the model, {facts['file_bytes']:,} bytes;" in result.stdout
     assert facts["examples"] == 1438
     assert facts["backbone"] == "nano"
     assert len(facts["classes"]) == 10
@@ -320,3 +405,10 @@ def test_commands_import_no_more_than_they_need(command: list[str], forbidden: t
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stderr.strip() == "[]"
+
+
+def test_the_page_of_commands_says_what_may_be_left_out() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert "## exll studio [DIR]\n" in page
+    assert re.search(r"\| `\[DIR\]` \| .* \[default: studio\] \|", page)
+    assert "## exll predict MODEL IMAGES...\n" in page

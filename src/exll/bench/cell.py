@@ -14,8 +14,7 @@ from exll.bench import metrics
 from exll.bench.features import FeatureSet
 from exll.bench.learners import Learner, bytes_of, parameters_of
 from exll.bench.machine import machine_facts
-from exll.bench.protocol import Task
-from exll.errors import BenchError
+from exll.bench.protocol import Task, nothing_to_ask
 from exll.learner.threads import one_blas_thread
 from exll.streams.example import Example
 from exll.streams.orderings import arrange, split
@@ -81,7 +80,7 @@ class _Run:
         else:
             self.stream, test = arrange(features.train, task.order, cell.seed), features.test
         if not test:
-            raise BenchError(f"{task.dataset} has no test part and the order {task.order} leaves nothing out to ask.")
+            raise nothing_to_ask([task])
         self.cell = cell
         self.vectors = features.vectors
         self.test, self.truths = test, np.array([example.label for example in test])
@@ -91,6 +90,7 @@ class _Run:
         self.seen: set[str] = set()
         self.seconds = {"learning": 0.0, "asking": 0.0, "last_asking": 0.0}
         self.ahead = dict.fromkeys(self.voices, 0)
+        self.answerable = 0  # of the examples asked ahead, those of a class that had been learned
 
     def whole(self) -> dict[str, Any]:
         begun = time.perf_counter()
@@ -106,10 +106,8 @@ class _Run:
             curve.append({"examples": end, "classes": len(self.seen), "accuracy": accuracies})
             start = end
         answers = {voice: self._answer(right[voice], per_class[voice]) for voice in self.voices}
-        for voice, asked_ahead in self.ahead.items():
-            answers[voice]["test_then_train"] = (
-                asked_ahead / len(self.stream) if self.cell.task.test_then_train else None
-            )
+        for voice in self.voices:
+            answers[voice]["test_then_train"] = self._test_then_train(voice)
         return {
             "voices": answers,
             "either_right": self._either_right(right),
@@ -129,12 +127,21 @@ class _Run:
             examples = self.stream[first : min(end, first + (ahead or end - start))]
             X, y = self._rows(examples), np.array([example.label for example in examples])
             if ahead and self.seen:
+                self.answerable += int(np.isin(y, sorted(self.seen)).sum())
                 for voice, arguments in self.voices.items():
                     self.ahead[voice] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
             begun = time.perf_counter()
             self._partial_fit(X, y)
             self.seconds["learning"] += time.perf_counter() - begun
             self.seen.update(y.tolist())
+
+    def _test_then_train(self, voice: str) -> float | None:
+        """The share of the stream that was answered rightly before it was learned.
+
+        None where not one example was asked whose class had been learned, as in a stream shorter than a block, or where
+        every block is of new classes: 0 for every learner would say nothing about any.
+        """
+        return self.ahead[voice] / len(self.stream) if self.answerable else None
 
     def _partial_fit(self, X: NDArray[np.float32], y: NDArray[np.str_]) -> None:
         if self.seen or not _wants_classes(self.learner):

@@ -9,7 +9,7 @@ from typing import Any
 from exll.bench.learners import Learner, find_learner, with_arguments
 from exll.bench.protocol import AXES, Evaluation, Task
 from exll.errors import BenchError, StreamError
-from exll.streams.orderings import parse_order
+from exll.streams.orderings import order_name
 
 DEFAULT_BACKBONE = "nano"
 TOP = ("name", "learners", "backbones", "seeds", "test_then_train", "tasks")
@@ -94,10 +94,9 @@ def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
     if axis is not None and axis not in AXES[1:]:
         raise BenchError(f"axis must be one of {', '.join(AXES[1:])}; got {axis!r}.")
     for order in _list(facts, "orders"):
-        parse_order(_text(order, "an order"))
         yield Task(
             dataset=_place(_text(facts["dataset"], "dataset"), folder),
-            order=order,
+            order=order_name(_text(order, "an order")),
             seeds=_seeds(facts.get("seeds", 1)),
             evaluation=Evaluation(_text(facts.get("evaluate", "end"), "evaluate"), facts.get("points")),
             root=str(folder / facts["root"]) if "root" in facts else None,

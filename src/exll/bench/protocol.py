@@ -10,7 +10,9 @@ import numpy as np
 
 from exll.errors import BenchError
 from exll.streams.example import Example
+from exll.streams.orderings import parse_order
 
+LEAVING_OUT = ("low-shot-instance", "few-shot")  # orders that do not take every example
 AXES = ("NetScore", "Video", "Low-Shot", "Scale", "Imbalance")
 
 
@@ -69,6 +71,20 @@ class Task:
     @property
     def label(self) -> str:
         return f"{self.shown}, {self.order}"
+
+    @property
+    def leaves_some_out(self) -> bool:
+        """Whether its order leaves examples that can be asked where the data has no test part."""
+        return parse_order(self.order)[0] in LEAVING_OUT
+
+
+def nothing_to_ask(tasks: Sequence[Task]) -> BenchError:
+    data = " and ".join(dict.fromkeys(task.shown for task in tasks))
+    orders = " or ".join(dict.fromkeys(task.order for task in tasks))
+    return BenchError(
+        f"nothing of {data} can be asked: there is no test part, and the order {orders} leaves nothing out; choose one "
+        "that does, as with --orders 'few-shot 5'."
+    )
 
 
 PAPER_TASKS = (

@@ -10,7 +10,7 @@ from exll.bench.config import Plan
 from exll.bench.datasets import open_dataset
 from exll.bench.executors import Executor
 from exll.bench.features import Source, backbone_parameters
-from exll.bench.protocol import Task
+from exll.bench.protocol import Task, nothing_to_ask
 from exll.bench.results import NAME, Grid, ResultsFile
 from exll.errors import BenchError
 
@@ -46,6 +46,7 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = N
         raise BenchError(f"{out} is a file; results go into a folder.")
     file = ResultsFile(out / NAME)
     sources = _sources(plan)
+    _check_that_some_are_asked(plan, sources)
     cells = list(_cells(plan, sources, out))
     with file.writing() as writer:
         Grid(plan.name, command, [cell.key for cell in cells]).write(out)
@@ -90,6 +91,13 @@ def _sources(plan: Plan) -> dict[tuple[str, str | None, str, str], Source]:
             source = Source(dataset, backbone)
             sources[_where(task, source.seen_by)] = source
     return sources
+
+
+def _check_that_some_are_asked(plan: Plan, sources: dict[Any, Source]) -> None:
+    """Where not one task has anything to ask, that is one sentence before the work and not one for every cell."""
+    tested = {place[:3] for place, source in sources.items() if source.dataset.test is not None}
+    if not any(task.leaves_some_out or _where(task, "")[:3] in tested for task in plan.tasks):
+        raise nothing_to_ask(plan.tasks)
 
 
 def _cells(plan: Plan, sources: dict[Any, Source], out: Path) -> Iterator[Cell]:

@@ -31,12 +31,14 @@ class Table:
 def ranks(values: Sequence[float | None], digits: int = 3) -> list[int]:
     """1, 2, 3 for the three best, equals sharing the better place; values that look equal are equal.
 
+    Where all are equal, none is best.
+
     >>> ranks([0.5, 0.9, None, 0.9, 0.7, 0.1])
     [0, 1, 0, 1, 3, 0]
     """
     shown = [None if value is None else round(value, digits) for value in values]
     known = [value for value in shown if value is not None]
-    if len(known) < 2:
+    if len(set(known)) < 2:
         return [0] * len(shown)
     places = [0 if value is None else 1 + sum(other > value for other in known) for value in shown]
     return [place if place <= 3 else 0 for place in places]

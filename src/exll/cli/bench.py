@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from exll.cli.common import progress_bar
+from exll.cli.common import check_folder, progress_bar
 
 if TYPE_CHECKING:
     from exll.bench.config import Plan
@@ -55,13 +55,17 @@ def features(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="An .npz of features with splits train and test, or with none.", show_default=False
+            metavar="PATH",
+            help="An .npz of features with splits train and test; without, an order must leave some out to ask.",
+            show_default=False,
         ),
     ],
     learners: Annotated[
         str, typer.Option(help="Names with commas between; a class of your own is my_module:MyLearner.")
-    ] = "ncm,slda,slda-unit,exll",
-    orders: Annotated[str, typer.Option(help="Orders with commas between.")] = "iid,class-iid",
+    ] = "ncm,slda,slda-unit,exll,glocal",
+    orders: Annotated[
+        str, typer.Option(help="Orders with commas between; 'few-shot 5' leaves some out.")
+    ] = "iid,class-iid",
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 3,
     out: OutOption = Path("exll-bench"),
     jobs: JobsOption = None,
@@ -93,6 +97,7 @@ def report(
 
     entries, title, command = read_results(results)
     folder = out or (results if results.is_dir() else results.parent)
+    check_folder(folder)
     typer.echo(f"wrote {', '.join(str(path) for path in write_report(report_of(entries, title, command), folder))}")
 
 
@@ -105,6 +110,7 @@ def _run(plan: "Plan", out: Path, jobs: int | None, cluster: str | None) -> None
     from exll.bench.report import report_of, write_report
     from exll.bench.runner import run
 
+    check_folder(out)
     command = _command()
     with ExitStack() as stack:
         executor = stack.enter_context(Cluster(cluster)) if cluster is not None else Local(jobs)

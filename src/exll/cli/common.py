@@ -25,6 +25,11 @@ class InferenceChoice(enum.StrEnum):
     global_ = "global"
 
 
+class PresetChoice(enum.StrEnum):
+    glocal = "glocal"
+    paper = "paper"
+
+
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.exll).", show_default=False)]
 DataArgument = Annotated[
     str,
@@ -81,6 +86,15 @@ def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
         raise InputError(f"there is no folder {out.parent} to write {out.name} into.")
     if out.is_dir():
         raise InputError(f"{out} is a folder; name a file to write {what} to.")
+
+
+def check_folder(out: Path) -> None:
+    """Whether a folder is there or can be made: said before the work, not after it."""
+    from exll.errors import InputError
+
+    first_there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not first_there.is_dir():
+        raise InputError(f"{first_there} is a file, so there can be no folder {out}.")
 
 
 def thumbnails_of(model: Path, classifier: "ExLLClassifier", side: int | None = None) -> "Thumbnails":

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from exll.cli.common import check_folder
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -16,7 +18,7 @@ BATCH = 16
 
 
 def demo(
-    seed: Annotated[int, typer.Option(help="Which pictures are held out, and the order within a class.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which pictures are held out, and the order within a class.")] = 0,
     out: Annotated[
         Path, typer.Option(help="The folder for the model, its pictures and its pages.", file_okay=False)
     ] = Path("exll-demo"),
@@ -29,6 +31,7 @@ def demo(
 
     from exll.vision import ImageLearner
 
+    check_folder(out)
     console = Console()
     learned, held_out = _digits(seed)
     console.print(
@@ -59,11 +62,12 @@ def demo(
     sheets = _write(eye, learned, held_out, out)
     asked = _telling(eye, held_out, vectors)
     _write_pages(eye, out, asked)
+    size = (out / "digits.exll").stat().st_size
     written = {
         "why.html": f"why {asked} is taken for what it is",
         "rules.html": "all its rules, in pictures",
         "rule_*.png": f"Pictures of {sheets} rules, one file each",
-        "digits.exll": f"the model; try: exll explain {out / 'digits.exll'} {out / asked}",
+        "digits.exll": f"the model, {size:,} bytes; try: exll explain {out / 'digits.exll'} {out / asked}",
         "held-out": f"the other pictures; try: exll evaluate {out / 'digits.exll'} {out / 'held-out'}",
     }
     console.print(f"\nIn {out}:", markup=False, highlight=False, soft_wrap=True)
@@ -111,7 +115,6 @@ def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[s
     either = (right["global"] | right["local"]).mean()
     table.add_row("either right (bounds any choice)", f"{either:.1%}")
     table.add_row("prototypes", f"{eye.classifier.n_prototypes_} in {len(eye.classes_)} classes")
-    table.add_row("size of the model", f"{eye.classifier.nbytes_:,} bytes")
     table.add_row("speed", f"{rates['seeing']:,.0f} pictures seen and {rates['learning']:,.0f} learned per second")
     return table
 

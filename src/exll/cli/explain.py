@@ -53,7 +53,7 @@ def explain(
     elif out is None:
         typer.echo(_words(explanation))
     else:
-        typer.echo(f'{out}: why {image.name} is taken for "{explanation.label}"')
+        typer.echo(f"{out}: why {image.name} {_verdict(explanation)}")
 
 
 def write_page(eye: "ImageLearner", image: Path, model: Path, out: Path) -> "Explanation":
@@ -65,9 +65,20 @@ def write_page(eye: "ImageLearner", image: Path, model: Path, out: Path) -> "Exp
     return case.explanation
 
 
+def _verdict(explanation: "Explanation") -> str:
+    if explanation.known is False:
+        return f'is unknown (nearest is "{explanation.label}")'
+    return f'is taken for "{explanation.label}"'
+
+
 def _words(explanation: "Explanation") -> str:
     runner_up = "" if explanation.runner_up is None else f', else "{explanation.runner_up}"'
-    lines = [f'"{explanation.label}" ({explanation.probability:.1%}{runner_up})', explanation.reason]
+    sure = f"{explanation.probability:.1%}{runner_up}"
+    if explanation.known is False:
+        answer = f'unknown (nearest is "{explanation.label}", {sure})'
+    else:
+        answer = f'"{explanation.label}" ({sure})'
+    lines = [answer, explanation.reason]
     parts = (("hit", explanation.hit), ("near hit", explanation.near_hit), ("near miss", explanation.near_miss))
     lines += [_line(name, evidence) for name, evidence in parts if evidence is not None]
     return "\n".join(lines)

@@ -25,20 +25,21 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
     """Show what a model file holds: classes, prototypes, examples, size, how it was made."""
     from json import dumps
 
+    from exll.explain.wording import counted
+
     facts = _facts(model)
     if json:
         typer.echo(dumps(facts, indent=2))
         return
-    typer.echo(f"{model}: {len(facts['classes']):,} classes")
+    typer.echo(f"{model}: {counted(len(facts['classes']), 'class')}")
     for name in SHOWN:
         value = facts[name]
         if value is not None:
             typer.echo(f"  {name.replace('_', ' '):16}{f'{value:,}' if isinstance(value, int) else value}")
     for lesson in facts["lessons"]:
         state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
-        typer.echo(
-            f"  {'taught':16}{lesson['source']} ({lesson['learned']:,} examples, order {lesson['order']}{state})"
-        )
+        learned = counted(lesson["learned"], "example")
+        typer.echo(f"  {'taught':16}{lesson['source']} ({learned}, order {lesson['order']}{state})")
     largest = sorted(facts["classes"], key=lambda entry: -entry["examples"])[:CLASSES_SHOWN]
     width = max(len(str(entry["label"])) for entry in largest)
     typer.echo(f"  {'class':{max(width, 5)}}  examples  prototypes")

@@ -12,6 +12,7 @@ from exll.cli.common import (
     EveryOption,
     JsonOption,
     LabelOption,
+    PresetChoice,
     ThreadsOption,
     feature_cache,
     open_model,
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     from exll.teaching import Lesson, Model
 
 
+def _check_records(records: str | None) -> str | None:
+    counted = records is not None and records.isascii() and records.isdecimal() and int(records) > 0
+    if not counted and records not in (None, "none", "refs", "vectors"):
+        raise typer.BadParameter(f"must be none, refs, vectors or a number from 1 on; got {records!r}.")
+    return records
+
+
 def learn(
     data: DataArgument,
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
     preset: Annotated[
-        str | None, typer.Option(help='"glocal", our best, or "paper", ExLL to the letter [default: glocal].')
+        PresetChoice | None, typer.Option(help="glocal, our best, or paper, ExLL to the letter [default: glocal].")
     ] = None,
     max_prototypes: Annotated[
         int | None, typer.Option(min=1, help="Prototypes a class may have at most [default: grows slowly].")
@@ -36,13 +44,16 @@ def learn(
     order: Annotated[
         str | None,
         typer.Option(
-            help="as-is, iid, class-iid, instance, low-shot-instance, few-shot-N [default: iid for folders, else as-is]"
+            help="as-is, iid, class-iid, instance, low-shot-instance, few-shot N [default: iid for folders, else as-is]"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the order.")] = 0,
     records: Annotated[
         str | None,
-        typer.Option(help="What to remember of each example: none, refs, vectors or a number [default: vectors]."),
+        typer.Option(
+            callback=_check_records,
+            help="What to remember of each example: none, refs, vectors or a number [default: vectors].",
+        ),
     ] = None,
     backbone: BackboneOption = None,
     label: LabelOption = None,
@@ -55,19 +66,23 @@ def learn(
     json: JsonOption = False,
 ) -> None:
     """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
-    from exll.errors import ModelFileError
+    from exll.learner.model_file import place_for
+    from exll.streams.orderings import order_name
     from exll.streams.stream import default_order, open_stream
     from exll.teaching import prepare_lesson, teach
 
-    if not model.resolve().parent.is_dir():
-        raise ModelFileError(f"the folder {model.resolve().parent} does not exist; make it first.")
+    if preset is PresetChoice.paper and max_prototypes is not None:
+        raise typer.BadParameter(
+            "the preset paper never merges prototypes; leave it out.", param_hint="--max-prototypes"
+        )
+    place_for(model)
     whole = open_stream(data, label=label, every=every)
-    order = order or default_order(whole.kind)
+    order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads)
+    learner = _model_for(model, whole, preset and preset.value, records, max_prototypes, backbone, threads)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
-        _report(learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
+        _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
         return
     if not json:
         _announce(whole, stream, lesson)
@@ -90,7 +105,7 @@ def learn(
             f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there.", err=True
         )
         raise typer.Exit(130) from None
-    _report(learner, lesson, json)
+    _report(model, learner, lesson, json)
 
 
 class _Saver:
@@ -117,8 +132,10 @@ class _Saver:
 
 
 def _announce(whole: "Stream", stream: "Stream", lesson: "Lesson") -> None:
+    from exll.explain.wording import counted
+
     if whole.passed_over:
-        typer.echo(f"passing over {len(whole.passed_over):,} files: no images, or outside a class", err=True)
+        typer.echo(f"passing over {counted(len(whole.passed_over), 'file')}: no image, or outside a class", err=True)
     known = len(whole.examples) - len(stream.examples)
     if known:
         typer.echo(f"{known:,} of {len(whole.examples):,} examples were learned before", err=True)
@@ -141,7 +158,7 @@ def _model_for(
     from exll.learner.preset import DEFAULT_PRESET
     from exll.vision import ImageLearner
 
-    wanted: Any = int(records) if records is not None and records.isascii() and records.isdecimal() else records
+    wanted: Any = int(records) if records is not None and records.isdecimal() else records
     if path.exists():
         model = open_model(path, backbone, threads)
         classifier = model.classifier if isinstance(model, ImageLearner) else model
@@ -165,17 +182,19 @@ def _model_for(
     return learner
 
 
-def _report(model: "Model", lesson: "Lesson", json: bool, remark: str | None = None) -> None:
+def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: str | None = None) -> None:
     from json import dumps
 
     from exll.errors import StreamError
+    from exll.explain.wording import counted
     from exll.vision import ImageLearner
 
     classifier = model.classifier if isinstance(model, ImageLearner) else model
     if not hasattr(classifier, "learner_"):
         show_skipped(lesson.skipped, lesson.skipped_named)
         raise StreamError(
-            f"nothing could be learned from {lesson.source}: none of its {lesson.examples:,} examples could be read."
+            f"nothing could be learned from {lesson.source}: "
+            f"of {counted(lesson.examples, 'example')} not one could be read."
         )
     facts: dict[str, Any] = {
         "source": lesson.source,
@@ -186,7 +205,7 @@ def _report(model: "Model", lesson: "Lesson", json: bool, remark: str | None = N
         "classes": len(classifier.classes_),
         "prototypes": classifier.n_prototypes_,
         "examples": classifier.learner_.sample_count,
-        "bytes": classifier.nbytes_,
+        "bytes": path.stat().st_size,
     }
     if json:
         typer.echo(dumps({**facts, "skipped_files": lesson.skipped_named, "already": remark is not None}))
@@ -195,6 +214,6 @@ def _report(model: "Model", lesson: "Lesson", json: bool, remark: str | None = N
     if remark is not None:
         typer.echo(remark)
     typer.echo(
-        f"{facts['examples']:,} examples learned in all, {facts['classes']:,} classes, "
-        f"{facts['prototypes']:,} prototypes, {facts['bytes'] / 1e6:.1f} MB"
+        f"{counted(facts['examples'], 'example')} learned in all, {counted(facts['classes'], 'class')}, "
+        f"{counted(facts['prototypes'], 'prototype')}, {facts['bytes'] / 1e6:.1f} MB"
     )

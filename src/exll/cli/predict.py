@@ -57,14 +57,17 @@ def predict(
 
 
 def _files(images: list[Path]) -> list[Path]:
+    from exll.errors import StreamError
     from exll.streams.folder import is_image_name
 
-    files = []
+    files: list[Path] = []
     for path in images:
         inside = (
             sorted(p for p in path.rglob("*") if is_image_name(p.name) and not p.is_dir()) if path.is_dir() else [path]
         )
         files += inside
+    if not files:
+        raise StreamError(f"there are no images in {', '.join(map(str, images))}.")
     return files
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import BackboneError
+from exll.features.export import PUBLISHED
 from exll.features.folders import backbone_folder
 from exll.features.image import ImageSource
 from exll.features.preprocessing import ResizeRule, find_preprocessing
@@ -119,10 +120,8 @@ def find_backbone(name: str | os.PathLike[str]) -> Path:
     path = backbone_folder() / f"{text}.onnx"
     if not path.is_file():
         known = ", ".join(available_backbones())
-        raise BackboneError(
-            f"there is no backbone {text!r} here; there are: {known}. 'exll backbone add {text}' may add it, "
-            "or name an .onnx file."
-        )
+        way = f"'exll backbone add {text}' adds it" if text in PUBLISHED else "'exll backbone list' names more to add"
+        raise BackboneError(f"there is no backbone {text!r} here; there are: {known}. {way}, or name an .onnx file.")
     return path
 
 

@@ -32,13 +32,21 @@ class ModelFile:
     tensors: Tensors
 
 
-def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Tensors) -> None:
-    """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
+def place_for(path: str | os.PathLike[str]) -> Path:
+    """Where a model of that path will lie, or one sentence about why it cannot."""
     target = _resolved(path)
     if target.is_dir():
         raise ModelFileError(f"{path} is a folder; name a file for the model, such as {Path(path) / 'model.exll'}.")
+    if target.parent.is_file():
+        raise ModelFileError(f"{target.parent} is a file, not a folder that could hold {target.name}.")
     if not target.parent.is_dir():
         raise ModelFileError(f"the folder {target.parent} does not exist; make it first.")
+    return target
+
+
+def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Tensors) -> None:
+    """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
+    target = place_for(path)
     facts = {"format": FORMAT, **facts}
     tensors = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     # One entry: safetensors writes several in any order, and the same model should give the same bytes.

@@ -60,6 +60,16 @@ def parse_order(order: str) -> tuple[str, int]:
     raise StreamError(f"an order must be one of {', '.join(ORDERS)} (N a number from 1 on); got {order!r}.")
 
 
+def order_name(order: str) -> str:
+    """The one spelling of an order, so that the same order is always known for the same.
+
+    >>> order_name("Few-Shot-05"), order_name("class iid")
+    ('few-shot 5', 'class-iid')
+    """
+    name, shots = parse_order(order)
+    return f"{name} {shots}" if shots else name
+
+
 def iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
     return _shuffled(canonical(examples), rng)
 
