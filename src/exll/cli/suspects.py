@@ -16,6 +16,8 @@ def suspects(
     """Name training images that the other examples would call something else, and images taught under two labels."""
     from json import dumps
 
+    from exll.explain.wording import counted
+
     found = open_classifier(model).suspects()
     doubtful = found.contradicted()
     if json:
@@ -35,6 +37,6 @@ def suspects(
         )
     rest = len(doubtful) - min(top, len(doubtful))
     typer.echo(
-        f"{len(doubtful):,} of {len(found.ranked):,} examples are contradicted"
-        + (f"; {rest:,} not shown" if rest else "")
+        f"{len(doubtful):,} of {counted(len(found.ranked), 'example')} look more like another class, judged by all the "
+        "others: worth a look, though many may be right" + (f"; {rest:,} not shown" if rest else "")
     )

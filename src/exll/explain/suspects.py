@@ -56,7 +56,7 @@ def suspects_of(learner: ExLL) -> Suspects:
     if learner.parameters.records != "vectors":
         raise InputError(
             f"this model keeps records={learner.parameters.records!r} and so has no vectors of its examples to judge; "
-            'pass the data again, suspects(X, y, refs), or learn with records="vectors".'
+            'learn with records="vectors" (exll learn --records vectors), or pass the data again, suspects(X, y, refs).'
         )
     with learner.lock:
         labels = learner.labels
