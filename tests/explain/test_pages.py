@@ -181,6 +181,14 @@ def test_a_near_hit_that_lies_nearer_than_the_hit_says_so() -> None:
     assert said == {True, False}
 
 
+def test_a_voice_without_weight_is_said_to_have_none() -> None:
+    case = case_of(ExLLClassifier().fit(STREAM.X, STREAM.y), STREAM.queries[0])
+    silent, heard = (replace(case.explanation, local_score=score, local_score_against=1e-5) for score in (-0.0, 0.25))
+    for explanation, said in ((heard, False), (silent, True)):
+        page = explanation_page(replace(case, explanation=explanation), Thumbnails())
+        assert ("gave local inference next to no weight" in page) == said
+
+
 def test_map_and_offset_are_the_score_of_the_explanation(eye: ImageLearner) -> None:
     case = eye.case(picture(1, 51), "new.png")
     said = words(explanation_page(case, Thumbnails()))

@@ -113,6 +113,12 @@ def test_a_correction_that_one_example_cannot_bring_about_says_so(studio: Served
     assert "one example cannot turn the answer yet" in answer["sentence"]
 
 
+def test_an_address_with_nothing_behind_it_is_a_sentence_too(studio: Served) -> None:
+    response = studio.client.get("/api/nothing")
+    assert (response.status_code, response.json()["error"]) == (404, "there is nothing at /api/nothing.")
+    assert response.json()["hint"]
+
+
 def test_just_asking_leaves_nothing_on_the_disk(taught: Served) -> None:
     before = sorted(path for path in taught.project.folder.rglob("*") if path.is_file())
     taught.ask(png(1, 50), "/api/explain")

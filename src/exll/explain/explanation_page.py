@@ -26,6 +26,7 @@ LARGE_SIDE = 480
 LONGEST_REASON = 1000
 PICTURES = 6
 COUNTS_SHOWN = 8
+UNHEARD = 0.0005  # a score that is shown as nothing
 LARGEST_LEFT_OUT = 3
 SURENESS = ((0.99, "nearly certain"), (0.9, "sure"), (0.7, "fairly sure"), (0.5, "not very sure"), (0.0, "unsure"))
 
@@ -183,6 +184,8 @@ def _voices(explanation: Explanation) -> Iterator[str]:
         if summed
         else "While learning, the model kept count of what was true whenever the two spoke like this."
     )
+    if summed and max(abs(explanation.local_score or 0), abs(explanation.local_score_against or 0)) < UNHEARD:
+        became += " So far they gave local inference next to no weight."
     yield (
         "<p>Local inference asks for the single group that is nearest, global inference for the class that is nearest "
         f"as a whole. {became}</p>"

@@ -66,8 +66,11 @@ async def _not_understood(_: Request, error: Exception) -> Response:
     return Plain({"error": f"{where}: {first['msg']}.", "hint": "/api/openapi.json says what is expected."}, 422)
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 404:  # of routes: what is missing behind one has its own sentence
+        hint = "/api/openapi.json says what there is."
+        return Plain({"error": f"there is nothing at {request.url.path}.", "hint": hint}, 404)
     return Plain({"error": str(error.detail), "hint": ""}, error.status_code, error.headers)
 
 
