@@ -38,5 +38,5 @@ def suspects(
     rest = len(doubtful) - min(top, len(doubtful))
     typer.echo(
         f"{len(doubtful):,} of {counted(len(found.ranked), 'example')} look more like another class, judged by all the "
-        "others: worth a look, though many may be right" + (f"; {rest:,} not shown" if rest else "")
+        "others: worth a look, though some may be right" + (f"; {rest:,} not shown" if rest else "")
     )

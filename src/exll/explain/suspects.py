@@ -2,7 +2,7 @@
 
 Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
 the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank), so n
-examples cost little more than one model.
+examples cost little more than one model. How sure such models are is then brought to how often they are right.
 """
 
 from collections import defaultdict
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize_scalar
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
@@ -20,6 +21,10 @@ from exll.types import Indices, Label, Matrix, Vector
 
 SHRINKAGE = 1e-3
 CHUNK_ROWS = 1024
+CONTRADICTED = 0.95  # the least doubt in a label that is said to be contradicted
+WRONG_LABELS = 0.02  # the share of labels that may be wrong for all we know, when sureness is measured on them
+POWERS = (0.05, 1.0)
+UNTHINKABLE = 1e-300  # its logarithm is finite
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,10 @@ class Suspects:
     contradictions: list[Contradiction]
 
     def contradicted(self) -> list[Suspect]:
-        """Those that the others would call something else."""
-        return [suspect for suspect in self.ranked if suspect.would_be != suspect.label]
+        """Those that the others would quite surely call something else."""
+        return [
+            suspect for suspect in self.ranked if suspect.would_be != suspect.label and suspect.doubt >= CONTRADICTED
+        ]
 
 
 def suspects_of(learner: ExLL) -> Suspects:
@@ -87,13 +94,28 @@ def find_suspects(
     with one_blas_thread():
         posteriors = leave_one_out_posteriors(X, y, len(kinds))
     rows = np.arange(len(X))
-    doubts = 1.0 - posteriors[rows, y]
     alone = np.bincount(y)[y] == 1  # nothing of its class is left to speak for it, so nothing contradicts it
+    posteriors[~alone] = calibrated(posteriors[~alone], y[~alone])
+    doubts = 1.0 - posteriors[rows, y]
     winners = np.where(alone, y, posteriors.argmax(axis=1))
     order = np.argsort(-doubts, kind="stable")
     places = rows if positions is None else np.asarray(positions)
     ranked = [Suspect(names[i], int(places[i]), kinds[y[i]], kinds[winners[i]], float(doubts[i])) for i in order]
     return Suspects(ranked, _contradictions(X, labels, names))
+
+
+def calibrated(posteriors: Matrix, y: Indices) -> Matrix:
+    """The posteriors, raised to the power under which the labels y are least surprising. A few labels may be wrong:
+    those must not make the others less sure, so each is taken for any label at all with a small probability."""
+    if not len(y):
+        return posteriors
+    logs, rows, classes = np.log(np.maximum(posteriors, UNTHINKABLE)), np.arange(len(y)), posteriors.shape[1]
+
+    def surprise(power: float) -> float:
+        own = softmax_rows(power * logs)[0][rows, y]
+        return -float(np.log((1 - WRONG_LABELS) * own + WRONG_LABELS / classes).mean())
+
+    return softmax_rows(minimize_scalar(surprise, bounds=POWERS, method="bounded").x * logs)[0]
 
 
 def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
