@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 
 from exll import ExLLClassifier
+from exll.cli.common import PresetChoice
+from exll.learner.preset import PRESETS
 from exll.version import __version__
 from pictures import picture, write_class_folder
 from support import random_stream
@@ -46,6 +48,10 @@ def exll_json(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_class_folder(tmp_path_factory.mktemp("data"), classes=3, each=12)
+
+
+def test_every_preset_can_be_chosen() -> None:
+    assert {choice.value for choice in PresetChoice} == set(PRESETS)
 
 
 def test_a_newcomer_teaches_a_folder_and_asks_about_new_pictures(data: Path, tmp_path: Path) -> None:
