@@ -214,7 +214,7 @@ def test_bad_questions_get_one_clear_sentence(case: str) -> None:
     with pytest.raises(InputError, match="must be one value"):
         model.predict(GOOD_X, unknown=np.array([1, 2]))
     with pytest.raises(InputError, match="there is no class"):
-        model.megacloud(np.array(["a", "b"]))
+        model.megacloud(np.array(["a", "b"]))  # type: ignore[arg-type]
 
 
 def test_asking_before_learning_is_one_clear_sentence(tmp_path: Path) -> None:

@@ -198,14 +198,15 @@ class ExLLClassifier(StreamClassifier):
         check_is_fitted(self)
         return progress_of(self.learner_)
 
-    def megacloud(self, label: Any) -> MegaCloud:
+    def megacloud(self, label: Label) -> MegaCloud:
         """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
         check_is_fitted(self)
         with self.learner_.lock:
-            labels = self.learner_.labels
-            if isinstance(label, np.ndarray) or label not in labels:
-                raise InputError(f"there is no class {label!r}.")
-            return self.learner_.megacloud(labels.index(label))
+            try:
+                k = self.learner_.labels.index(label)
+            except ValueError:
+                raise InputError(f"there is no class {label!r}.") from None
+            return self.learner_.megacloud(k)
 
     def rename_class(self, old: Label, new: Label, *, merge: bool = False) -> Self:
         """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
@@ -260,7 +261,7 @@ class ExLLClassifier(StreamClassifier):
 
     def _one_unit_vector(self, x: ArrayLike) -> Vector:
         check_is_fitted(self)
-        if hasattr(x, "columns"):
+        if hasattr(x, "columns"):  # a table; one vector alone has no names
             self._check_feature_names(x, False)
         vectors = as_vectors(_as_one_row(x), self.learner_.width, type(self).__name__)
         if len(vectors) != 1:

@@ -158,7 +158,8 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return vectors
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
-        if not (anew or hasattr(self, "feature_names_in_") or not isinstance(X, np.ndarray)):
+        nameless = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
+        if nameless and not anew:
             return
         try:
             validate_data(self, X, skip_check_array=True, reset=anew)

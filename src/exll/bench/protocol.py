@@ -10,9 +10,7 @@ import numpy as np
 
 from exll.errors import BenchError
 from exll.streams.example import Example
-from exll.streams.orderings import parse_order
 
-LEAVING_OUT = ("low-shot-instance", "few-shot")  # orders that do not take every example
 AXES = ("NetScore", "Video", "Low-Shot", "Scale", "Imbalance")
 
 
@@ -71,11 +69,6 @@ class Task:
     @property
     def label(self) -> str:
         return f"{self.shown}, {self.order}"
-
-    @property
-    def leaves_some_out(self) -> bool:
-        """Whether its order leaves examples that can be asked where the data has no test part."""
-        return parse_order(self.order)[0] in LEAVING_OUT
 
 
 def nothing_to_ask(tasks: Sequence[Task]) -> BenchError:

@@ -13,6 +13,7 @@ from exll.bench.features import Source, backbone_parameters
 from exll.bench.protocol import Task, nothing_to_ask
 from exll.bench.results import NAME, Grid, ResultsFile
 from exll.errors import BenchError
+from exll.streams.orderings import leaves_some_out
 
 
 class Progress(Protocol):
@@ -96,7 +97,7 @@ def _sources(plan: Plan) -> dict[tuple[str, str | None, str, str], Source]:
 def _check_that_some_are_asked(plan: Plan, sources: dict[Any, Source]) -> None:
     """Where not one task has anything to ask, that is one sentence before the work and not one for every cell."""
     tested = {place[:3] for place, source in sources.items() if source.dataset.test is not None}
-    if not any(task.leaves_some_out or _where(task, "")[:3] in tested for task in plan.tasks):
+    if not any(leaves_some_out(task.order) or _where(task, "")[:3] in tested for task in plan.tasks):
         raise nothing_to_ask(plan.tasks)
 
 

@@ -64,7 +64,7 @@ def demo(
     _write_pages(eye, out, asked)
     size = (out / "digits.exll").stat().st_size
     written = {
-        "why.html": f"why {asked} is taken for what it is",
+        "why.html": f"what it makes of {asked}, and why",
         "rules.html": "all its rules, in pictures",
         "rule_*.png": f"Pictures of {sheets} rules, one file each",
         "digits.exll": f"the model, {size:,} bytes; try: exll explain {out / 'digits.exll'} {out / asked}",

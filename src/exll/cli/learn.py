@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def _check_records(records: str | None) -> str | None:
-    counted = records is not None and records.isascii() and records.isdecimal() and int(records) > 0
-    if not counted and records not in (None, "none", "refs", "vectors"):
+    number = records is not None and records.isascii() and records.isdecimal() and int(records) > 0
+    if not number and records not in (None, "none", "refs", "vectors"):
         raise typer.BadParameter(f"must be none, refs, vectors or a number from 1 on; got {records!r}.")
     return records
 

@@ -21,6 +21,7 @@ ORDERS = {
     "low-shot-instance": "one random video a class, in shuffled order; frames in order within a video",
     "few-shot N": "N random examples a class, one class after the other, in shuffled order",
 }
+LEAVING_OUT = ("low-shot-instance", "few-shot")
 
 
 def arrange(examples: Iterable[Example], order: str, seed: int = 0) -> list[Example]:
@@ -47,6 +48,11 @@ def split(examples: Iterable[Example], order: str, seed: int = 0) -> tuple[list[
     taken = arrange(listed, order, seed)
     chosen = {id(example) for example in taken}
     return taken, [example for example in canonical(listed) if id(example) not in chosen]
+
+
+def leaves_some_out(order: str) -> bool:
+    """Whether the order takes some of the examples only, so that the rest can serve as a test set."""
+    return parse_order(order)[0] in LEAVING_OUT
 
 
 def parse_order(order: str) -> tuple[str, int]:

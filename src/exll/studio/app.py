@@ -70,7 +70,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:  # of routes: what is missing behind one has its own sentence
         hint = "/api/openapi.json says what there is."
-        return Plain({"error": f"there is nothing at {request.url.path}.", "hint": hint}, 404)
+        return Plain({"error": f"there is nothing at {request.scope['path']}.", "hint": hint}, 404)
     return Plain({"error": str(error.detail), "hint": ""}, error.status_code, error.headers)
 
 

@@ -1,4 +1,5 @@
-"""Images in and out as a zip with one folder a class. Names inside of it are labels and captions, never paths."""
+"""Images in and out as a zip with one folder a class, and the model that calls them by their names in it. Names inside
+of a zip are labels and captions, never paths."""
 
 import copy
 import secrets

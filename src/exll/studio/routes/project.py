@@ -34,7 +34,6 @@ async def facts(project: CurrentProject) -> ProjectAnswer:
 async def model(project: CurrentProject) -> FileResponse:
     """The model as an .exll file, for ``exll predict`` and ``exll.load``. With the zip of images unpacked beside it,
     ``exll explain`` and ``exll rules`` show them."""
-    project.live.current.taught()
     name = f"{project.name}.exll"
     return await _download(project, lambda path: export_model(project, path), name, "application/octet-stream")
 
