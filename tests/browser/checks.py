@@ -114,7 +114,7 @@ def watch(context: BrowserContext, allowed: str) -> Watched:
 
     def said(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            watched.faults.append(f"console: {message.text}")
+            watched.faults.append(f"console: {message.text} ({message.location['url']})")
 
     def interrupted(dialog: Dialog) -> None:
         watched.faults.append(f"dialog: {dialog.message}")

@@ -60,10 +60,16 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 
 @pytest.fixture
-def studio(room: Studio, open_page: Opener) -> Iterator[Studio]:
-    """An empty project for this test."""
-    yield room.with_pages(open_page)
+def emptied(room: Studio) -> Iterator[Studio]:
+    """Nothing is left to the next test. The pages are closed by then: they would ask for pictures that are gone."""
+    yield room
     room.clear()
+
+
+@pytest.fixture
+def studio(emptied: Studio, open_page: Opener) -> Studio:
+    """An empty project for this test."""
+    return emptied.with_pages(open_page)
 
 
 @pytest.fixture
