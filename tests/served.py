@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from commands import COMMAND
 from exll.studio.project import Project
 from exll.studio.serving import Server, address_of, listen
 from exll.studio.store import LARGEST_ID
@@ -20,7 +21,6 @@ from pictures import picture
 from support import assert_equal_models
 
 PATIENCE = 60
-COMMAND = "from exll.cli.main import run; run()"
 
 
 class Served:

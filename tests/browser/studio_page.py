@@ -1,7 +1,6 @@
 """A studio in a process of its own, and what a person does on its pages."""
 
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import httpx
 from playwright.sync_api import Locator, Page, expect
 
 from browser.checks import WIDE, Opener, Watched
+from commands import exll
 from pictures import picture
 from served import PATIENCE, png, start
 
@@ -146,13 +146,9 @@ def settled(page: Page) -> None:
     expect(page.locator("#state")).to_contain_text("I know", timeout=SLOW)
 
 
-def predict_by_command(model: Path, image: Path, command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(
-        [*command, "predict", str(model), str(image), "--json", "--no-cache"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def predict_by_command(model: Path, image: Path) -> dict[str, Any]:
+    done = exll("predict", model, image, "--json", "--no-cache")
+    assert done.returncode == 0, done.stderr
     (answer,) = json.loads(done.stdout)
     assert isinstance(answer, dict)
     return answer

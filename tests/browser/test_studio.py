@@ -1,7 +1,6 @@
 """The studio as a person meets it: a real server, a real browser, a webcam that shows a pattern."""
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -26,7 +25,7 @@ from browser.studio_page import (
     settled,
     whole,
 )
-from served import COMMAND, png
+from served import png
 
 NARROWEST = 360
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -129,7 +128,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the model").click()
     download.value.save_as(tmp_path / "things.exll")
-    answer = predict_by_command(tmp_path / "things.exll", new, [sys.executable, "-c", COMMAND])
+    answer = predict_by_command(tmp_path / "things.exll", new)
     here = studio.ask(new.read_bytes())
     assert (answer["label"], answer["runner_up"]) == (here["label"], here["runner_up"]) == ("mug", here["runner_up"])
     assert answer["probability"] == pytest.approx(here["probability"], abs=1e-6)

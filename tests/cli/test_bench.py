@@ -1,24 +1,17 @@
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commands import exll
 from grids import LAST_SEEN, write_features
 
 TASK = '[[tasks]]\ndataset = "data.npz"\norders = ["iid", "class-iid"]\naxis = "Scale"\n'
 
 
-def exll(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from exll.cli.main import run; run()", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "EXLL_CACHE": str(folder / "cache"), "COLUMNS": "80"},
-    )
+def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return exll("bench", *arguments, cwd=folder, columns=80)
 
 
 @pytest.fixture
@@ -30,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_run_prints_a_table_and_where_the_report_lies_and_goes_on(folder: Path) -> None:
     (folder / "plan.toml").write_text(f'name = "trial"\nlearners = ["ncm", "exll", "mine:LastSeen"]\nseeds = 2\n{TASK}')
-    done = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    done = bench(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "trial: accuracy at the end of each stream" in done.stdout
     assert "LastSeen" in done.stdout
@@ -38,7 +31,7 @@ def test_a_run_prints_a_table_and_where_the_report_lies_and_goes_on(folder: Path
     assert max(map(len, done.stdout.splitlines()[:-2])) <= 80
     assert "12 of 12: " in done.stderr
     assert "Command: exll bench run plan.toml --jobs 1 -o out" in (folder / "out" / "report.md").read_text()
-    again = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    again = bench(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
     assert again.stdout == done.stdout
     assert "12 done before" in again.stderr
     lines = (folder / "out" / "results.jsonl").read_text().splitlines()
@@ -46,27 +39,27 @@ def test_a_run_prints_a_table_and_where_the_report_lies_and_goes_on(folder: Path
 
 
 def test_any_features_file_can_be_compared_on_and_reported_anew(folder: Path) -> None:
-    done = exll(
+    done = bench(
         folder, "features", "data.npz", "--learners", "ncm, slda", "--orders", "instance", "--seeds", "1", "-o", "o"
     )
     assert done.returncode == 0, done.stderr
     assert "data, instance" in done.stdout
     (folder / "o" / "report.md").unlink()
-    anew = exll(folder, "report", "o")
+    anew = bench(folder, "report", "o")
     assert anew.returncode == 0, anew.stderr
     assert (folder / "o" / "report.md").exists()
 
 
 def test_features_without_a_test_part_are_refused_once_with_advice_that_works(folder: Path) -> None:
     write_features(folder / "data.npz", split=False)
-    done = exll(folder, "features", "data.npz", "-o", "out")
+    done = bench(folder, "features", "data.npz", "-o", "out")
     assert (done.returncode, done.stderr.count("\n"), done.stdout) == (1, 1, "")
     assert (
         "the order iid or class-iid leaves nothing out; choose one that does, as with --orders 'few-shot 5'"
         in done.stderr
     )
     assert not (folder / "out").exists()
-    done = exll(folder, "features", "data.npz", "--orders", "few-shot 5", "--seeds", "1", "--jobs", "1", "-o", "out")
+    done = bench(folder, "features", "data.npz", "--orders", "few-shot 5", "--seeds", "1", "--jobs", "1", "-o", "out")
     assert done.returncode == 0, done.stderr
     for learner in ("NCM", "SLDA", "ExLL-F", "glocal"):
         assert learner in done.stdout
@@ -83,7 +76,7 @@ def test_features_without_a_test_part_are_refused_once_with_advice_that_works(fo
 )
 def test_a_bad_plan_is_one_line(folder: Path, text: str, words: str) -> None:
     (folder / "plan.toml").write_text(text)
-    done = exll(folder, "run", "plan.toml", "-o", "out")
+    done = bench(folder, "run", "plan.toml", "-o", "out")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
@@ -93,7 +86,7 @@ def test_a_bad_plan_is_one_line(folder: Path, text: str, words: str) -> None:
 def test_cells_that_fail_are_named_and_the_others_reported(folder: Path) -> None:
     write_features(folder / "data.npz", split=False)
     (folder / "plan.toml").write_text(f'learners = ["ncm"]\n{TASK.replace("class-iid", "few-shot 3")}')
-    done = exll(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    done = bench(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
     assert done.returncode == 1
     assert "1 cell failed" in done.stderr
     assert "the order iid leaves nothing out" in done.stderr
@@ -101,5 +94,5 @@ def test_cells_that_fail_are_named_and_the_others_reported(folder: Path) -> None
 
 
 def test_no_results_is_one_line(folder: Path) -> None:
-    done = exll(folder, "report", "nowhere")
+    done = bench(folder, "report", "nowhere")
     assert (done.returncode, done.stderr) == (1, "exll: there are no results at nowhere.\n")

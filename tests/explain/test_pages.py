@@ -151,6 +151,18 @@ def test_the_page_says_what_the_explanation_says(eye: ImageLearner, folder: Path
     assert "missing" not in content.partition("<body>")[2]
 
 
+def test_what_is_unknown_is_not_said_to_be_taken_for_anything(eye: ImageLearner, folder: Path) -> None:
+    case = eye.case(picture(2, 50), "somewhere/new.png")
+    stranger = replace(case, explanation=replace(case.explanation, known=False))
+    content = explanation_page(stranger, Thumbnails([folder]))
+    assert "<title>new.png: why unknown</title>" in content
+    said = words(content)
+    assert "The model calls this unknown" in said
+    assert f"The nearest is “ {case.explanation.label} ”" in said
+    assert "It would be" in said
+    assert "takes this for" not in said
+
+
 def test_earlier_cases_are_named_only_where_the_probability_is_their_share(eye: ImageLearner) -> None:
     case = eye.case(picture(2, 50), "new.png")
     otherwise = replace(case, explanation=replace(case.explanation, probability=0.123))

@@ -9,8 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from commands import COMMAND
 from exll.studio.project import Project
-from served import COMMAND, assert_model_is_its_log, png, start
+from served import assert_model_is_its_log, png, start
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])

@@ -82,19 +82,25 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
         *_technical(case),
         "</main>",
     ]
-    title = f"{shown(file_name(case.name))}: why “{shown(explanation.label)}”"
+    answer = "unknown" if explanation.known is False else f"“{shown(explanation.label)}”"
+    title = f"{shown(file_name(case.name))}: why {answer}"
     return html_page(title, body, READING + STYLE + SCORE_STYLE + WHERE_STYLE)
 
 
 def _answer(case: Case) -> Iterator[str]:
     explanation, name = case.explanation, shown(file_name(case.name))
     yield f'<div class="answer"><figure>{_large(case)}<figcaption><bdi>{name}</bdi></figcaption></figure><div>'
-    yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
-    words = next(words for least, words in SURENESS if explanation.probability >= least)
     if explanation.known is False:
-        yield "<p><strong>Little that it was taught looks like this</strong>, so it would rather call it unknown.</p>"
+        yield "<h1>The model calls this unknown</h1>"
+        yield (
+            f"<p><strong>Little that it was taught looks like this.</strong> The nearest is "
+            f"{quoted(explanation.label)}: what follows is why it would take it for that, if it had to choose.</p>"
+        )
+    else:
+        yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
+    words = next(words for least, words in SURENESS if explanation.probability >= least)
     yield (
-        f"<p>It is <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
+        f"<p>It {'would be' if explanation.known is False else 'is'} <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
         f"{_grounds(explanation)}.</p>"
     )
     if explanation.runner_up is None:

@@ -1,0 +1,105 @@
+"""The command line answers: predict, explain, rules and suspects, in words, JSON and pages."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from commands import exll, exll_json
+from exll import ExLLClassifier
+from pictures import picture, write_class_folder
+
+
+def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data, "-m", model).returncode == 0
+    picture(2, 99).save(tmp_path / "new.png")
+    words = exll("explain", model, tmp_path / "new.png").stdout
+    assert words.startswith('"kind 2" (')
+    assert "inference" in words
+    assert 'hit        "kind 2", distance' in words
+    assert 'near miss  "kind ' in words
+    assert exll_json("explain", model, tmp_path / "new.png")["hit"]["label"] == "kind 2"
+    printed = exll("rules", model).stdout
+    assert printed.count('THEN it is "kind 1"') >= 1
+    assert "unusual example" in printed
+    assert exll("rules", model, "--level", "megacloud", "--of", "kind 1").stdout.count("IF") == 1
+    assert exll("rules", model, "--of", "nobody").returncode == 1
+
+
+def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Path, tmp_path: Path) -> None:
+    model, odd = tmp_path / "m.exll", tmp_path / "odd.png"
+    assert exll("learn", data, "-m", model).returncode == 0
+    Image.new("RGB", (48, 48), "white").save(odd)
+    facts = exll_json("explain", model, odd)
+    assert facts["known"] is False
+    nearest = facts["label"]
+    assert exll("predict", model, odd).stdout == f"{odd}: unknown (nearest is {nearest})\n"
+    words = exll("explain", model, odd).stdout
+    assert words.startswith(
+        f'unknown (nearest is "{nearest}", {facts["probability"]:.1%}, else "{facts["runner_up"]}")\n'
+    )
+    result = exll("explain", model, odd, "-o", "why.html", cwd=tmp_path)
+    assert result.stdout == f'why.html: why odd.png is unknown (nearest is "{nearest}")\n'
+    assert "<h1>The model calls this unknown</h1>" in (tmp_path / "why.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_a_folder_without_images_is_one_sentence(data: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
+    model, empty = tmp_path / "m.exll", tmp_path / "empty"
+    assert exll("learn", data, "-m", model, "--order", "few-shot 1").returncode == 0
+    empty.mkdir()
+    (empty / "notes.txt").touch()
+    result = exll("predict", model, empty, *form)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: there are no images in {empty}.\n"
+
+
+def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data.name, "-m", model, cwd=data.parent).returncode == 0
+    picture(2, 99).save(tmp_path / "new.png")
+    why, rules = tmp_path / "why.html", tmp_path / "rules.HTML"
+    result = exll("explain", model, tmp_path / "new.png", "-o", why, cwd=data.parent)
+    assert result.stdout == f'{why}: why new.png is taken for "kind 2"\n', result.stderr
+    assert "file not found" not in why.read_text(encoding="utf-8")
+    assert exll("rules", model, "--html", rules, "--of", "kind 1", cwd=data.parent).stdout.startswith(f"{rules}: ")
+    page = rules.read_text(encoding="utf-8")
+    assert page.count("<section") == 1
+    assert "data:image/webp" in page
+    assert "file not found" not in page
+    assert exll("rules", model, "--html", rules, cwd=tmp_path).returncode == 0
+    assert "000.png</bdi>: file not found" in rules.read_text(encoding="utf-8")  # its refs led from another folder
+    facts = exll_json("explain", model, tmp_path / "new.png", "-o", why)
+    assert facts["label"] == "kind 2"
+
+
+def test_a_page_that_cannot_be_written_is_said_before_the_work(data: Path, tmp_path: Path) -> None:
+    for arguments, sentence in (
+        (("explain", "no.exll", "no.png", "-o", "why.pdf"), "an explanation is an .html file; got why.pdf."),
+        (("explain", "no.exll", "no.png", "-o", "none/why.html"), "there is no folder none"),
+        (("rules", "no.exll", "--html", "rules"), "a page of rules is an .html file; got rules."),
+        (("rules", "no.exll", "--html", "r.html", "--level", "class"), "leave out --level class"),
+    ):
+        result = exll(*arguments, cwd=tmp_path)
+        assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+        assert sentence in result.stderr
+    ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]).save(tmp_path / "v.exll")
+    result = exll("explain", "v.exll", "no.png", "-o", "why.html", cwd=tmp_path)
+    assert "v.exll was taught with vectors, not images; explain it in Python." in result.stderr
+    assert exll("rules", "v.exll", "--html", "r.html", cwd=tmp_path).stdout == "r.html: 3 rules\n"
+
+
+def test_suspects_are_named(tmp_path: Path) -> None:
+    folder = write_class_folder(tmp_path / "data", classes=3, each=15)
+    wrong = folder / "kind 0" / "wrong.png"
+    picture(1, 500).save(wrong)
+    (folder / "kind 2" / "copy.png").write_bytes((folder / "kind 1" / "003.png").read_bytes())
+    assert exll("learn", folder, "-m", tmp_path / "m.exll").returncode == 0
+    facts = exll_json("suspects", tmp_path / "m.exll")
+    assert str(wrong) in [suspect["name"] for suspect in facts["suspects"]]
+    assert len(facts["contradictions"]) == 1
+    words = exll("suspects", tmp_path / "m.exll").stdout
+    assert "one image, several labels: " in words
+    assert f'{wrong}: taught as "kind 0", the others say "kind 1"' in words

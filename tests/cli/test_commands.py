@@ -1,0 +1,85 @@
+"""What all commands share: versions, help, errors, exit codes, quick imports."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import exll
+from exll import ExLLClassifier
+from exll.version import __version__
+from support import random_stream
+
+
+def test_version_help_and_backbones() -> None:
+    assert exll("--version").stdout == f"exll {__version__}\n"
+    assert "learn" in exll("--help").stdout
+    listed = exll("backbone", "list").stdout
+    assert listed.startswith("nano ")
+    assert "resnet-18" in listed
+    assert exll("backbone", "add", "giant").returncode == 1
+
+
+def test_info_shows_a_model_and_takes_odd_names_literally(tmp_path: Path) -> None:
+    stream = random_stream(3, samples=90, classes=3)
+    names = ("mug", "pan", "[red]pot")
+    ExLLClassifier("paper").fit(stream.X, [names[k] for k in stream.y]).save(tmp_path / "m.exll")
+    result = exll("info", tmp_path / "m.exll")
+    assert result.returncode == 0
+    for words in ("3 classes", "paper", "90", "mug", "[red]pot"):
+        assert words in result.stdout
+
+
+def test_errors_are_one_line_with_exit_code_1(tmp_path: Path) -> None:
+    for command in (("info",), ("predict", tmp_path / "x.png"), ("evaluate", tmp_path)):
+        result = exll(command[0], tmp_path / "none.exll", *command[1:])
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert result.stderr.startswith("exll: there is no model file at ")
+        assert result.stderr.count("\n") == 1
+    assert "Traceback" in exll("--debug", "info", tmp_path / "none.exll").stderr
+    assert exll("learn", tmp_path / "nothing", "-m", tmp_path / "m.exll").stderr.startswith("exll: There is no ")
+
+
+def test_wrong_usage_has_exit_code_2() -> None:
+    assert exll("info").returncode == 2
+    assert exll("sing").returncode == 2
+
+
+@pytest.mark.parametrize("command", [("demo", "--out"), ("bench", "demo", "-o"), ("bench", "report", ".", "-o")])
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "results.jsonl").touch()
+    result = exll(*command, "file/x/y", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"exll: {tmp_path / 'file'} is a file, so there can be no folder file/x/y.\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "forbidden"),
+    [
+        (["--help"], ("numpy", "scipy", "sklearn", "onnxruntime", "matplotlib", "PIL", "safetensors")),
+        (["learn", "--help"], ("numpy", "scipy", "sklearn", "onnxruntime", "matplotlib", "PIL", "safetensors")),
+        (["info"], ("scipy", "sklearn", "onnxruntime", "matplotlib", "PIL")),
+    ],
+)
+def test_commands_import_no_more_than_they_need(command: list[str], forbidden: tuple[str, ...], tmp_path: Path) -> None:
+    if command == ["info"]:
+        ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]).save(tmp_path / "m.exll")
+        command = ["info", str(tmp_path / "m.exll")]
+    code = (
+        f"import sys\nfrom exll.cli.main import app\ntry:\n    app({command})\nexcept SystemExit:\n    pass\n"
+        f"print([m for m in {forbidden} if m in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stderr.strip() == "[]"
+
+
+def test_the_page_of_commands_says_what_may_be_left_out() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert "## exll studio [DIR]\n" in page
+    assert re.search(r"\| `\[DIR\]` \| .* \[default: studio\] \|", page)
+    assert "## exll predict MODEL IMAGES...\n" in page
