@@ -159,7 +159,7 @@ def test_what_is_unknown_is_not_said_to_be_taken_for_anything(eye: ImageLearner,
     said = words(content)
     assert "The model calls this unknown" in said
     assert f"The nearest is “ {case.explanation.label} ”" in said
-    assert "It would be" in said
+    assert "Among what it knows, it would be" in said
     assert "takes this for" not in said
 
 

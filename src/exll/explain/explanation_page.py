@@ -90,7 +90,8 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
 def _answer(case: Case) -> Iterator[str]:
     explanation, name = case.explanation, shown(file_name(case.name))
     yield f'<div class="answer"><figure>{_large(case)}<figcaption><bdi>{name}</bdi></figcaption></figure><div>'
-    if explanation.known is False:
+    stranger = explanation.known is False
+    if stranger:
         yield "<h1>The model calls this unknown</h1>"
         yield (
             f"<p><strong>Little that it was taught looks like this.</strong> The nearest is "
@@ -99,8 +100,9 @@ def _answer(case: Case) -> Iterator[str]:
     else:
         yield f"<h1>The model takes this for {quoted(explanation.label)}</h1>"
     words = next(words for least, words in SURENESS if explanation.probability >= least)
+    it_is = "Among what it knows, it would be" if stranger else "It is"
     yield (
-        f"<p>It {'would be' if explanation.known is False else 'is'} <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
+        f"<p>{it_is} <strong>{words}: {percent(explanation.probability)}</strong> by its own reckoning"
         f"{_grounds(explanation)}.</p>"
     )
     if explanation.runner_up is None:
