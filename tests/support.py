@@ -61,6 +61,25 @@ def random_stream(
     return Stream(X, in_order_of_sight(labels.tolist()), np.concatenate([unseen, X[: queries // 2]]))
 
 
+def filmed(
+    seed: int, *, width: int = 20, classes: int = 3, films: int = 2, frames: int = 12
+) -> tuple[Stream, list[list[int]]]:
+    """Films of things, in turn, and the places of each: a film has a scene of its own, in which the view wanders. The
+    queries are one more film of every class, and then as many of strangers."""
+    rng = np.random.default_rng([seed, 7])
+    things = 2.0 * rng.normal(size=(2 * classes, width))
+
+    def film(k: int) -> NDArray[np.float64]:
+        wandering = 0.25 * np.cumsum(rng.normal(size=(frames, width)), axis=0)
+        return np.asarray(things[k] + rng.normal(size=width) + wandering / np.sqrt(frames))
+
+    labels = list(range(classes)) * films
+    X = np.concatenate([film(k) for k in labels])
+    places = [list(range(start, start + frames)) for start in range(0, len(X), frames)]
+    queries = np.concatenate([film(k) for k in range(2 * classes)])
+    return Stream(X, np.repeat(labels, frames).tolist(), queries), places
+
+
 def in_order_of_sight(labels: list[int]) -> list[int]:
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]

@@ -66,7 +66,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Loss, Vector]]:
 def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], seed: int) -> None:
     alone, with_prototype = evidence_of(seed)
     losses.clear()
-    judge(RIDGES[3], alone, with_prototype)
+    judge(RIDGES[3], alone, with_prototype, alone)
     loss_of_ridge(RIDGES[3], alone.towards_class / alone.reach[:, None], alone.truth)
     assert [len(found) for _, found in losses] == [3, 2, 1]
     rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def slow_loss(weights: Vector, alone: Evidence, with_prototype: Evidence) -> flo
 @pytest.mark.parametrize("seed", range(4))
 def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -> None:
     alone, with_prototype = evidence_of(seed)
-    found = judge(RIDGES[3], alone, with_prototype)
+    found = judge(RIDGES[3], alone, with_prototype, alone)
     weights = np.array([found.class_weight, found.nearness_weight, found.prototype_weight])
     assert (weights >= 0).all()
     least = slow_loss(weights, alone, with_prototype)
@@ -173,7 +173,7 @@ def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_novelty_is_in_spreads_from_the_usual_of_the_witnesses(seed: int) -> None:
     alone, with_prototype = evidence_of(seed)
-    found = judge(RIDGES[3], alone, with_prototype)
+    found = judge(RIDGES[3], alone, with_prototype, alone)
     assert found.novelties.mean() == pytest.approx(0, abs=1e-9)
     assert 0.5 < found.novelties.std() <= 2 + 1e-9
 

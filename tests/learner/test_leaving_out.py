@@ -7,9 +7,15 @@ import pytest
 
 from exll.learner.glocal import GlocalLearner
 from exll.learner.judgement import RIDGES
-from exll.learner.leaving_out import Evidence, cosines_alone, left_out_alone, left_out_with_prototype
+from exll.learner.leaving_out import (
+    Evidence,
+    cosines_alone,
+    left_out_alone,
+    left_out_with_prototype,
+    left_out_with_recording,
+)
 from oracle.glocal import OracleGlocal, Parts
-from support import learned_with_oracle, random_stream
+from support import filmed, learned_with_oracle, random_stream
 
 CASES = [(0, 3, 2, 30), (1, 5, 3, 45), (2, 8, 4, 40), (3, 12, 5, 60), (4, 12, 2, 17), (5, 4, 9, 24), (6, 6, 12, 20)]
 
@@ -47,6 +53,38 @@ def test_a_sample_left_out_with_its_prototype(seed: int, width: int, classes: in
     found = left_out_with_prototype(learner._left_out(learner._precision_with(ridge), samples), samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without_cloud(i) for i in usable])
+
+
+@pytest.mark.parametrize("ridge", [RIDGES[0], RIDGES[3]])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sample_left_out_with_its_recording(seed: int, ridge: float) -> None:
+    stream, recordings = filmed(seed, width=20, classes=3, films=2 + seed % 2)
+    learner, oracle = learned_with_oracle(stream, ridge)
+    found = learner._witnesses.recordings()
+    assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == recordings
+    assert found.telling.all()
+    samples = len(stream.y)
+    products = learner._left_out(learner._precision_with(ridge), samples)
+    evidence = left_out_with_recording(products, samples, found, learner._origin())
+    assert evidence.witnesses.tolist() == list(range(samples))
+    slow = [oracle.parts_without_recording(i, recordings[found.of[i]]) for i in range(samples)]
+    # The means of recordings are kept in single precision.
+    for name in ("towards_class", "nearness", "towards_prototype", "shared", "reach"):
+        expected = np.array([getattr(parts, name) for parts in slow])
+        np.testing.assert_allclose(getattr(evidence, name), expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+def test_evidence_is_chosen_by_witness_and_joined() -> None:
+    learner, _ = taught(*CASES[1], RIDGES[3])
+    samples = CASES[1][-1]
+    whole = left_out_alone(learner._left_out(learner._precision_with(RIDGES[3]), samples), samples)
+    chosen = np.arange(samples) % 3 == 0
+    some, rest = whole.among(chosen), whole.among(~chosen)
+    assert some.witnesses.tolist() == [i for i in whole.witnesses.tolist() if i % 3 == 0]
+    both = some.joined(rest)
+    order = np.argsort(both.witnesses)
+    for name, values in whole.__dict__.items():
+        np.testing.assert_array_equal(getattr(both, name)[order], values, err_msg=name)
 
 
 def test_the_cases_hold_prototypes_of_one_sample_and_of_many_and_classes_of_one() -> None:

@@ -21,7 +21,7 @@ from exll.learner.glocal import GlocalLearner
 from exll.learner.model_file import read_model, write_model
 from exll.learner.records import strings_from_tensors, strings_to_tensors
 from exll.types import RecordsKind, Tensors
-from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
+from support import PRESET_NAMES, assert_equal_models, both_presets, filmed, random_stream
 
 STREAM = random_stream(21, width=6, classes=3, samples=40)
 
@@ -111,6 +111,35 @@ def test_a_newer_format_asks_for_an_update(tmp_path: Path, monkeypatch: pytest.M
         load(path)
 
 
+SINCE_FORMAT_3 = (
+    "judgement.reviewed",
+    *(f"witnesses.{name}" for name in ("take", "take_sum", "take_last", "take_starts", "take_lengths")),
+    *(f"witnesses.{name}" for name in ("film_starts", "film_means")),
+)
+
+
+@pytest.mark.parametrize("samples", [10, 120])
+def test_a_file_of_format_2_goes_on_and_learns_of_recordings_from_now_on(tmp_path: Path, samples: int) -> None:
+    stream, _ = filmed(2, films=6)
+    model, path = ExLLClassifier().partial_fit(stream.X[:samples], stream.y[:samples]), tmp_path / "old.exll"
+    model.save(path)
+    file = read_model(path)
+    for name in SINCE_FORMAT_3:
+        file.tensors.pop(name)
+    write_model(path, {**file.facts, "format": 2}, file.tensors)
+    found = load(path)
+    np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
+    assert found.novelty_threshold() == model.novelty_threshold()
+    for one in (found, model):
+        one.partial_fit(stream.X[samples:], stream.y[samples:])
+    np.testing.assert_array_equal(found.predict_proba(stream.queries), model.predict_proba(stream.queries))
+    learner = found.learner_
+    assert isinstance(learner, GlocalLearner)
+    recordings = learner._witnesses.recordings()
+    assert (recordings.of[:samples] == -1).all()
+    assert (recordings.of[samples + 12 :] >= 0).all()
+
+
 @pytest.mark.parametrize("samples", [40, 120])
 def test_a_file_of_format_1_is_judged_anew_from_its_witnesses(tmp_path: Path, samples: int) -> None:
     stream = random_stream(5, width=6, classes=3, samples=samples)
@@ -119,7 +148,8 @@ def test_a_file_of_format_1_is_judged_anew_from_its_witnesses(tmp_path: Path, sa
     assert isinstance(learner, GlocalLearner)
     model.save(path)
     file = read_model(path)
-    file.tensors.pop("judgement.distance_weight")
+    for name in ("judgement.distance_weight", *SINCE_FORMAT_3):
+        file.tensors.pop(name)
     write_model(path, {**file.facts, "format": 1}, file.tensors)
     learner._judge_anew(learner._judgement.ridge, reviewed=True)
     learner._answers = None
@@ -220,6 +250,17 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
     "a witness of no prototype": lambda f, t: t.update({"witnesses.prototypes": t["witnesses.prototypes"] + 999}),
     "a witness of another class's prototype": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] * 0}),
+    "a take missing": lambda f, t: t.update({"witnesses.take_starts": t["witnesses.take_starts"][1:]}),
+    "a take of nothing": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0}),
+    "takes longer than the stream": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] + 99}),
+    "a recording of nobody's": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0 + 9}),
+    "a recording without a mean": lambda f, t: t.update({"witnesses.film_starts": np.arange(3)}),
+    "recordings of another width": lambda f, t: t.update({"witnesses.film_means": np.zeros((0, 7), np.float32)}),
+    "a last sample of another width": lambda f, t: t.update({"witnesses.take_last": np.zeros(7, np.float32)}),
+    "a last take of another width": lambda f, t: t.update({"witnesses.take_sum": np.zeros(7)}),
+    "a last take of no class": lambda f, t: t.update({"witnesses.take": np.array([99, 0, 1])}),
+    "a last take beyond the end": lambda f, t: t.update({"witnesses.take": np.array([0, 99, 1])}),
+    "half of a last take": lambda f, t: t.update({"witnesses.take": np.array([0, 1])}),
     "a review that is overdue": lambda f, t: t.update({"glocal.next_review": np.array(40)}),
     "an origin of another width": lambda f, t: t.update({"glocal.seen_from": np.zeros(7)}),
     "no origin": lambda f, t: t.pop("glocal.seen_from"),

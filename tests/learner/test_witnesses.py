@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from exll.learner.glocal import GlocalLearner
+from exll.learner.takes import SHORTEST
 from exll.learner.witnesses import MOST, Witnesses
 from exll.types import Indices
 from support import Stream, random_stream, untaught
@@ -11,7 +12,7 @@ def positions_after(samples: int) -> Indices:
     """The places in the stream of those kept, by their place among them."""
     witnesses = Witnesses(1)
     for position in range(samples):
-        witnesses.learn(position, np.array([float(position)]), position % 7, position % 11)
+        witnesses.learn(position, np.array([float(position)]), position % 7, position % 11, 0.0)
     positions = witnesses.vectors[:, 0].astype(np.int64)
     np.testing.assert_array_equal(witnesses.classes, positions % 7)
     np.testing.assert_array_equal(witnesses.prototypes, positions % 11)
@@ -69,10 +70,14 @@ def test_witnesses_know_their_class_and_the_prototype_that_they_are_in_now(merge
         assert prototype == cloud_of[position]
 
 
-def test_their_size_does_not_grow_beyond_the_room() -> None:
+@pytest.mark.parametrize("length", [1, 4, 20])
+def test_their_size_does_not_grow_beyond_the_room(length: int) -> None:
+    """However long the films are."""
     witnesses = Witnesses(4)
     sizes = []
-    for position in range(3 * MOST):
-        witnesses.learn(position, np.ones(4), 0, 0)
+    for position in range(12 * MOST):
+        witnesses.learn(position, np.ones(4), position // length % 2, 0, 1.0)
         sizes.append(witnesses.nbytes)
-    assert sizes[-1] == sizes[MOST - 1] == MOST * (4 * 4 + 8 + 8)
+    each = 4 * 4 + 8 + 8 + 8 + 8
+    films = 0 if length < SHORTEST else MOST
+    assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + films * (4 * 4 + 8) + 3 * 8 + 4 * 8 + 4 * 4

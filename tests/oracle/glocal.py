@@ -74,7 +74,7 @@ class OracleGlocal:
 
     def parts(self, x: Vector) -> Parts:
         """With all that was learned."""
-        return self._parts(x, self.whole_precision, {}, {}, None, self.origin)
+        return self._parts(x, self.whole_precision, {}, {}, set(), self.origin)
 
     def relative_distance(self, x: Vector, k: int) -> float:
         """Of x from class k, less that from the origin under the covariance within and between the classes."""
@@ -99,7 +99,7 @@ class OracleGlocal:
             self.precision(self.scatter(groups)),
             {k: self.mean(groups[k])},
             prototypes,
-            None if others else cloud,
+            set() if others else {cloud},
             self._origin_of(groups),
         )
 
@@ -109,7 +109,22 @@ class OracleGlocal:
         k, cloud = self.truths[i], self.clouds[i]
         groups = [[j for j in self.samples_of(c) if self.clouds[j] != cloud] for c in self.classes]
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
-        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, cloud, self._origin_of(groups))
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, {cloud}, self._origin_of(groups))
+
+    def parts_without_recording(self, i: int, recording: list[int]) -> Parts:
+        """As if the samples of its recording, lying at their mean, had never been in the class. A prototype goes with
+        them if it is theirs by more than half; the one with the smallest share of them stays in any case."""
+        k = self.truths[i]
+        groups = [[j for j in self.samples_of(c) if j not in recording] for c in self.classes]
+        shares = {
+            cloud: sum(j in recording for j in self.members_of(cloud)) / len(self.members_of(cloud))
+            for cloud in self.clouds_of(k)
+        }
+        gone = {cloud for cloud, share in shares.items() if share > 0.5}
+        if gone == set(shares):
+            gone.remove(min(shares, key=shares.__getitem__))
+        precision = self.precision(self.scatter([*groups, recording]))
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, gone, self._origin_of(groups))
 
     def _origin_of(self, groups: list[list[int]]) -> Vector:
         """The mean of the classes' means, each with its share of the whole stream."""
@@ -122,7 +137,7 @@ class OracleGlocal:
         precision: Matrix,
         classes_without: dict[int, Vector],
         prototypes_without: dict[int, Vector],
-        left_out: int | None,
+        gone: set[int],
         origin: Vector,
     ) -> Parts:
         seen = x - origin
@@ -138,7 +153,7 @@ class OracleGlocal:
             for cloud in self.clouds_of(k):
                 centre = self.mean(self.members_of(cloud))
                 dot = (prototypes_without.get(cloud, centre) - origin) @ precision @ seen
-                if cloud != left_out:
+                if cloud not in gone:
                     cosines.append(dot / np.sqrt((centre - self.origin) @ precision @ (centre - self.origin)))
             local.append(max(cosines))
         reach = float(np.sqrt(seen @ precision @ seen))

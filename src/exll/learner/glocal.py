@@ -21,11 +21,20 @@ from exll.learner.glocal_inference import GlocalInference
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
 from exll.learner.lagging import LaggingPrecision
-from exll.learner.leaving_out import Means, Products, cosines_alone, left_out_alone, left_out_with_prototype
+from exll.learner.leaving_out import (
+    Evidence,
+    Means,
+    Products,
+    cosines_alone,
+    left_out_alone,
+    left_out_with_prototype,
+    left_out_with_recording,
+)
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
+from exll.learner.takes import longest_step
 from exll.learner.ties import first_of_largest
 from exll.learner.ward import room_for, ward_step, ward_union
 from exll.learner.witnesses import Witnesses
@@ -97,10 +106,19 @@ class GlocalLearner(ExLL):
             block.megaclouds.add(row)
             self._megaclouds.open()
             placed = self._open_cloud(x, k)
-        self._witnesses.learn(self.sample_count - 1, x, k, placed.id)
+        self._witnesses.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
         if self.sample_count >= self._next_review:
             self._review()
         return placed
+
+    def _longest_step(self, k: int) -> float:
+        """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
+        count, mean, of_class = int(self._megaclouds.counts[k]), self._statistics.mean, self._megaclouds.vectors[k]
+        return longest_step(
+            within=self._statistics.scatter.trace / max(self.sample_count - self.class_count, 1),
+            within_class=(1.0 - float(of_class @ of_class)) * count / max(count - 1, 1),
+            of_all=1.0 - float(mean @ mean),
+        )
 
     def _place_in_class(self, x: Vector, k: int) -> Placed:
         members = self._prototypes.members(self._megaclouds.members(k))
@@ -157,7 +175,16 @@ class GlocalLearner(ExLL):
         ridge = min(losses, key=losses.__getitem__)
         products = self._left_out(precisions[ridge], len(self._witnesses))
         alone = left_out_alone(products, self.sample_count)
-        self._judgement = judge(ridge, alone, left_out_with_prototype(products, self.sample_count))
+        with_prototype = left_out_with_prototype(products, self.sample_count)
+        self._judgement = judge(ridge, alone, with_prototype, self._apart(products, alone))
+
+    def _apart(self, products: Products, alone: Evidence) -> Evidence:
+        """Witnesses without what came with them: alone, or with their recording where they are of one."""
+        recordings = self._witnesses.recordings()
+        if not len(recordings.counts):
+            return alone
+        filmed = left_out_with_recording(products, self.sample_count, recordings, self._origin())
+        return alone.among(recordings.telling & (recordings.of < 0)).joined(filmed)
 
     def _precision_with(self, ridge: float) -> Precision:
         """Of all that was learned until now; ``_precision`` may lag behind it."""

@@ -12,7 +12,9 @@ closer to what was learned, the surer; that dependence is learned the same way, 
 
 Novelty is how much less familiar an input is than usual, and how much farther from its class, relative to all that was
 learned, each in units of its spread among the left-out witnesses. With few classes the second says little, since all
-that was learned is then no picture of the rest of the world.
+that was learned is then no picture of the rest of the world. How novel a known thing may be is learned from witnesses
+that are left out with all of their recording; where every class was filmed only once nothing is known of that, and
+nothing is called unknown.
 """
 
 from dataclasses import dataclass, field, replace
@@ -56,11 +58,8 @@ class Judgement:
     usual_distance: float = 0.0  # their relative distance from the class they are taken for
     spread_of_distance: float = 1.0
     distance_weight: float = 0.0  # its say in novelty
-    novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the witnesses, sorted
-
-    @property
-    def reviewed(self) -> bool:
-        return len(self.novelties) > 0
+    novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the witnesses left out with what came with them
+    reviewed: bool = False
 
     def in_units_of(self, lengths: Vector) -> "Judgement":
         """The weights it starts with, which are of cosines, for vectors of about these squared lengths."""
@@ -92,7 +91,7 @@ class Judgement:
     def threshold(self, false_alarms: float) -> float:
         """The novelty that this share of the stream's own examples exceeds; nothing exceeds it while none could be
         judged. With fewer witnesses than such a share needs it is the largest of theirs."""
-        if not self.reviewed:
+        if not len(self.novelties):
             return np.inf
         # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the ends.
         return float(np.quantile(self.novelties, 1.0 - false_alarms, method="weibull"))
@@ -105,14 +104,16 @@ class Judgement:
         novelties = np.array(state["novelties"], np.float64)
         if novelties.ndim != 1:
             raise ValueError("the judgement's novelties are no list")
-        numbers: dict[str, Any] = {name: float(state[name]) for name in cls.__dataclass_fields__ if name != "novelties"}
+        names = cls.__dataclass_fields__.keys() - {"novelties", "reviewed"}
+        numbers: dict[str, Any] = {name: float(state[name]) for name in names}
         weights = [numbers[f"{part}_weight"] for part in ("class", "nearness", "prototype", "distance")]
         spreads = min(numbers["spread"], numbers["spread_of_distance"])
         if min(weights) < 0 or not spreads > 0 or numbers["ridge"] not in RIDGES:
             raise ValueError("the judgement's weights are none")
         if not (LEVELS[0] <= numbers["level"] <= LEVELS[1] and SLOPES[0] <= numbers["slope"] <= SLOPES[1]):
             raise ValueError("the judgement is out of bounds")
-        return cls(**numbers, novelties=novelties)
+        reviewed = bool(state["reviewed"]) if "reviewed" in state else len(novelties) > 0  # format 2 had no such word
+        return cls(**numbers, novelties=novelties, reviewed=reviewed)
 
 
 def ridges_to_try(ridge: float) -> tuple[float, ...]:
@@ -127,8 +128,9 @@ def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices) -> float:
     return loss + RIDGE_STEP * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
-def judge(ridge: float, alone: Evidence, with_prototype: Evidence) -> Judgement:
-    """All numbers but the ridge, which the evidence was made with. ``alone`` must not be empty."""
+def judge(ridge: float, alone: Evidence, with_prototype: Evidence, apart: Evidence) -> Judgement:
+    """All numbers but the ridge, which the evidence was made with. ``alone`` must not be empty; ``apart`` is of
+    witnesses left out with all that came with them."""
     typical = _typical(alone.reach)
     units = np.array([typical, 1.0, typical])  # so that the weights are those of cosines
     parts = [
@@ -139,7 +141,20 @@ def judge(ridge: float, alone: Evidence, with_prototype: Evidence) -> Judgement:
     say = np.concatenate([_balanced(alone.truth), UNSEEN_SIDES * _balanced(with_prototype.truth)])
     weights, _ = _fit(parts, truth, say, np.array([USUAL_COSINE, 0.01, USUAL_COSINE / 4]), WIDTHS)
     judgement = Judgement(ridge, *(weights / units).tolist())
-    return _calibrated(judgement, alone, with_prototype)
+    calibrated = _calibrated(judgement, alone, with_prototype)
+    return replace(calibrated, novelties=_novelties(calibrated, apart), reviewed=True)
+
+
+def _novelties(judgement: Judgement, evidence: Evidence) -> Vector:
+    """Sorted."""
+    _, familiarity, answers = _answers(judgement, evidence)
+    return np.sort(judgement.novelty(familiarity, _distance(evidence, answers)))
+
+
+def _distance(evidence: Evidence, answers: Indices) -> Vector:
+    """The relative one, from the answers' classes."""
+    nearness = evidence.nearness[np.arange(len(answers)), answers]
+    return relative_distance(evidence.shared, nearness, evidence.reach)
 
 
 def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence) -> Judgement:
@@ -155,11 +170,9 @@ def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence)
         np.concatenate([alone.truth, with_prototype.truth]),
         np.repeat([1.0, UNSEEN_SIDES], [len(alone.truth), len(with_prototype.truth)]),
     )
-    nearness = alone.nearness[np.arange(len(alone.truth)), answers[0]]
-    distance = relative_distance(alone.shared, nearness, alone.reach)
-    usual_distance, spread_of_distance = _usual(distance)
+    usual_distance, spread_of_distance = _usual(_distance(alone, answers[0]))
     classes = alone.nearness.shape[1]
-    calibrated = replace(
+    return replace(
         measured,
         level=level,
         slope=slope,
@@ -167,7 +180,6 @@ def _calibrated(judgement: Judgement, alone: Evidence, with_prototype: Evidence)
         spread_of_distance=spread_of_distance,
         distance_weight=(classes - 1) / (classes - 1 + BACKGROUND_CLASSES),
     )
-    return replace(calibrated, novelties=np.sort(calibrated.novelty(familiarity[0], distance)))
 
 
 def _usual(values: Vector) -> tuple[float, float]:

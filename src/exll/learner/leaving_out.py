@@ -1,9 +1,11 @@
 r"""What the model would say of its own examples had it never learned them, exactly and without learning again.
 
-A witness x of class k is left out in two ways. *Alone*: its class's mean and its prototype are computed without it, and
-the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the model
-fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all that lies
-near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never seen.
+A witness x of class k is left out in three ways. *Alone*: its class's mean and its prototype are computed without it,
+and the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the
+model fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all
+that lies near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never
+seen. *With its recording* (:mod:`exll.learner.takes`): in the same way without all that was filmed in one go with x.
+That is how it fares on another recording.
 The origin follows its class's mean, and x is seen from there: where there are few classes, x is a good part of it.
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
@@ -18,10 +20,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exll.learner.background import Background
 from exll.learner.head import SHORTEST
 from exll.learner.precision import Precision
+from exll.learner.witnesses import Recordings
 from exll.types import Indices, Matrix, Vector
 
 
@@ -46,6 +50,16 @@ class Evidence:
     shared: Vector  # what x has in common with all classes together, (R,)
     reach: Vector  # |x - o|, (R,)
     truth: Indices  # (R,)
+    witnesses: Indices  # (R,) which they are
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Evidence":
+        """Of some of all witnesses."""
+        rows = chosen[self.witnesses]
+        return Evidence(**{name: values[rows] for name, values in self.__dict__.items()})
+
+    def joined(self, other: "Evidence") -> "Evidence":
+        mine, theirs = self.__dict__, other.__dict__
+        return Evidence(**{name: np.concatenate([mine[name], theirs[name]]) for name in mine})
 
 
 class Products:
@@ -55,8 +69,8 @@ class Products:
         self.means = means
         self.truth = truth
         self.own = own  # the place of each witness's prototype
-        self._precision = precision
-        self._X = X
+        self.precision = precision
+        self.X = X
         self.class_products = precision.apply(means.classes)
         self.lengths_x = precision.lengths(X)
         self.x_classes = X @ self.class_products.T  # (R, C)
@@ -70,11 +84,11 @@ class Products:
 
     @cached_property
     def prototype_products(self) -> Matrix:
-        return self._precision.apply(self.means.prototypes)
+        return self.precision.apply(self.means.prototypes)
 
     @cached_property
     def x_prototypes(self) -> Matrix:
-        x_prototypes: Matrix = self._X @ self.prototype_products.T  # (R, P)
+        x_prototypes: Matrix = self.X @ self.prototype_products.T  # (R, P)
         return x_prototypes
 
     @cached_property
@@ -138,9 +152,49 @@ def left_out_with_prototype(products: Products, samples: int) -> Evidence:
     return left.evidence(towards_prototype)
 
 
+def left_out_with_recording(products: Products, samples: int, recordings: Recordings, origin: Vector) -> Evidence:
+    """Of the witnesses in a recording whose class has others. A prototype goes where most of it does."""
+    p = products
+    usable = np.flatnonzero(recordings.telling & (recordings.of >= 0))
+    usable = usable[p.counts[usable] > recordings.counts[recordings.of[usable]]]
+    k, own = p.truth[usable], recordings.of[usable]
+    centres = recordings.centres - origin
+    u = p.precision.apply(centres)[own] - p.class_products[k]  # (R, d)
+    left = _Left(
+        p,
+        samples,
+        usable,
+        recordings.counts[own].astype(np.float64),
+        u_classes=u @ p.means.classes.T,
+        x_u=np.vecdot(p.X[usable], u),
+        r_u=np.vecdot(u, centres[own] - p.means.classes[k]),
+    )
+    towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
+    towards_prototype[_gone(p, recordings)[own]] = -np.inf
+    return left.evidence(towards_prototype)
+
+
+def _gone(p: Products, recordings: Recordings) -> NDArray[np.bool_]:
+    """Which prototypes would not be there without a recording, (G, P). Of every class one stays."""
+    filmed = np.flatnonzero(recordings.of >= 0)
+    witnesses = np.zeros((len(recordings.counts), len(p.means.supports)))
+    np.add.at(witnesses, (recordings.of[filmed], p.own[filmed]), 1.0)
+    samples = witnesses * (recordings.counts / witnesses.sum(axis=1))[:, None]
+    shares = samples / p.means.supports
+    gone: NDArray[np.bool_] = shares > 0.5
+    class_of = np.zeros(len(recordings.counts), np.int64)
+    class_of[recordings.of[filmed]] = p.truth[filmed]
+    ends = np.append(p.means.first_prototype[1:], len(p.means.supports))
+    for g, k in enumerate(class_of.tolist()):
+        own = slice(p.means.first_prototype[k], ends[k])
+        if gone[g, own].all():
+            gone[g, own.start + int(shares[g, own].argmin())] = False
+    return gone
+
+
 class _Left:
     r"""The model without ``missing`` samples of each witness's class, which lie at r from the class's mean: at x, or at
-    the centre of its prototype.
+    the centre of its prototype or recording.
 
     The mean then moves by $-r$ times missing / (n - missing), and the origin by the class's share of that, $-wr$ with
     w = missing n / ((n - missing) N). With the same w the covariance loses r: with $u = \Lambda r$ Sherman and
@@ -182,6 +236,7 @@ class _Left:
             shared=self.products.background.shared(self.dots),
             reach=np.sqrt(np.maximum(self.squared_reach, SHORTEST)),
             truth=self.truth,
+            witnesses=self.usable,
         )
 
 

@@ -22,7 +22,7 @@ from safetensors.numpy import save_file
 from exll.errors import ModelFileError, ModelFileNotFoundError
 from exll.types import Tensors
 
-FORMAT = 2
+FORMAT = 3
 STALE_SECONDS = 3600
 
 

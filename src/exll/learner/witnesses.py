@@ -1,26 +1,46 @@
 """Witnesses: a fair sample of the stream, kept to judge the model by leaving each of them out."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.growing import GrowingArray
-from exll.types import Indices, Tensors, Vector
+from exll.learner.takes import SHORTEST, Takes
+from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
+FILMS = 256  # recordings to remember without asking whether any witness is of them
+FEWEST_TOLD_OF = 3  # one in so many classes must hold more than came together, or nothing is known of what is new
 _MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Takes that are long enough to be one recording, with what witnesses tell of them."""
+
+    of: Indices  # (R,) the number of each witness's recording, -1 for one of none
+    telling: NDArray[np.bool_]  # (R,) whether its class holds anything that did not come with it
+    counts: Indices  # (G,) samples of the stream
+    centres: Matrix  # (G, d)
 
 
 class Witnesses:
     """At most 1,024 samples, every sample of the stream as likely to be among them as any other.
 
     Which ones is a function of their places in the stream alone (reservoir sampling with a fixed sequence of numbers),
-    so the same stream always has the same witnesses.
+    so the same stream always has the same witnesses. Each knows the take that it was learned in
+    (:mod:`exll.learner.takes`).
     """
 
     def __init__(self, width: int) -> None:
+        self._takes = Takes(width)
         self._vectors = GrowingArray((width,), np.float32)
         self._classes = GrowingArray((), np.int64)
         self._prototypes = GrowingArray((), np.int64)
+        self._starts = GrowingArray((), np.int64)  # where in the stream their takes begin
+        self._lengths = GrowingArray((), np.int64)
+        self._films: dict[int, NDArray[np.float32]] = {}  # the means of long takes that ended, by where they begin
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -38,17 +58,69 @@ class Witnesses:
         """The ids of the prototypes that they joined."""
         return self._prototypes.filled
 
-    def learn(self, position: int, x: Vector, k: int, prototype: int) -> None:
+    def learn(self, position: int, x: Vector, k: int, prototype: int, longest_step: float) -> None:
+        if not self._takes.goes_on(x, k, longest_step):
+            self._end_take()
+            self._takes.begin(position, k)
+        self._takes.add(x)
         if position < MOST:
             self._vectors.append(x)
             self._classes.append(k)
             self._prototypes.append(prototype)
+            self._starts.append(self._takes.start)
+            self._lengths.append(1)
             return
         place = _scrambled(position) % (position + 1)
         if place < MOST:
             self.vectors[place] = x
             self.classes[place] = k
             self.prototypes[place] = prototype
+            self._starts.filled[place] = self._takes.start
+            self._lengths.filled[place] = 1
+
+    def _end_take(self) -> None:
+        """What witnesses of it must know of it later."""
+        start, length = self._takes.start, self._takes.length
+        if length <= 1:
+            return
+        own = self._starts.filled == start
+        self._lengths.filled[own] = length
+        if length >= SHORTEST and own.any():
+            self._films[start] = self._takes.mean.astype(np.float32)
+            if len(self._films) > FILMS:
+                witnessed = set(self._starts.filled.tolist())
+                self._films = {start: mean for start, mean in self._films.items() if start in witnessed}
+
+    def recordings(self) -> Recordings:
+        """What of the stream was filmed in one go, as far as witnesses know of it."""
+        lengths = self._current_lengths()
+        filmed = np.flatnonzero(lengths >= SHORTEST)
+        starts, first, numbers = np.unique(self._starts.filled[filmed], return_index=True, return_inverse=True)
+        of = np.full(len(self), -1)
+        of[filmed] = numbers
+        films = {**self._films, self._takes.start: self._takes.mean}
+        centres = np.array([films[start] for start in starts.tolist()], np.float64).reshape(-1, self.vectors.shape[1])
+        return Recordings(of, self._telling(filmed, filmed[first]), lengths[filmed[first]], centres)
+
+    def _telling(self, filmed: Indices, firsts: Indices) -> NDArray[np.bool_]:
+        """By the witnesses in recordings, and one of each recording. Of a class that was mostly filmed, what lies
+        between recordings is taken for a part of them: a fast movement, not a photo."""
+        classes = int(self.classes.max(initial=-1)) + 1
+        witnesses, in_films, films = (
+            np.bincount(some, minlength=classes) for some in (self.classes, self.classes[filmed], self.classes[firsts])
+        )
+        mostly_filmed = 2 * in_films > witnesses
+        told_of = np.where(mostly_filmed, films > 1, witnesses > 0)
+        if told_of.sum() * FEWEST_TOLD_OF < (witnesses > 0).sum():
+            return np.zeros(len(self), bool)
+        in_film = np.zeros(len(self), bool)
+        in_film[filmed] = True
+        telling: NDArray[np.bool_] = told_of[self.classes] & (in_film | ~mostly_filmed[self.classes])
+        return telling
+
+    def _current_lengths(self) -> Indices:
+        """Of the takes that the witnesses were learned in; the last take goes on."""
+        return np.where(self._starts.filled == self._takes.start, self._takes.length, self._lengths.filled)
 
     def follow_merge_of_prototypes(self, kept: int, retired: int) -> None:
         self.prototypes[self.prototypes == retired] = kept
@@ -57,13 +129,23 @@ class Witnesses:
         """Follow a merge of classes."""
         self.classes[self.classes == absorbed] = kept
         self.classes[self.classes > absorbed] -= 1
+        self._takes.merge(kept, absorbed)
 
     @property
     def nbytes(self) -> int:
-        return self._vectors.nbytes + self._classes.nbytes + self._prototypes.nbytes
+        return sum(array.nbytes for array in self.state().values())
 
     def state(self) -> Tensors:
-        return {"vectors": self.vectors, "classes": self.classes, "prototypes": self.prototypes}
+        return {
+            "vectors": self.vectors,
+            "classes": self.classes,
+            "prototypes": self.prototypes,
+            "take_starts": self._starts.filled,
+            "take_lengths": self._current_lengths(),
+            "film_starts": np.array(list(self._films), np.int64),
+            "film_means": np.array(list(self._films.values()), np.float32).reshape(-1, self.vectors.shape[1]),
+            **self._takes.state(),
+        }
 
     def restore(self, state: Tensors, width: int, samples: int, class_of: dict[int, int]) -> None:
         """``class_of`` gives the class of every prototype by its id."""
@@ -74,6 +156,24 @@ class Witnesses:
             raise ValueError("witnesses differ in number")
         if [class_of.get(prototype) for prototype in self.prototypes.tolist()] != self.classes.tolist():
             raise ValueError("a witness belongs to no prototype of its class")
+        self._restore_takes(state, width, samples, len(set(class_of.values())))
+
+    def _restore_takes(self, state: Tensors, width: int, samples: int, classes: int) -> None:
+        if "take" not in state:  # of a file of format 2 or 1, which knew nothing of them
+            self._takes, self._films = Takes(width), {}
+            self._starts = GrowingArray((), np.int64, np.arange(-len(self), 0))
+            self._lengths = GrowingArray((), np.int64, np.ones(len(self)))
+            return
+        self._takes.restore(state, width, samples, classes)
+        self._starts = GrowingArray((), np.int64, state["take_starts"])
+        self._lengths = GrowingArray((), np.int64, state["take_lengths"])
+        means = GrowingArray((width,), np.float32, state["film_means"]).filled
+        self._films = dict(zip(state["film_starts"].tolist(), means, strict=True))
+        starts, lengths = self._starts.filled, self._lengths.filled
+        if {len(starts), len(lengths)} != {len(self)} or not ((lengths >= 1) & (lengths <= samples)).all():
+            raise ValueError("the takes of witnesses are none")
+        if not self._films.keys() >= set(starts[(lengths >= SHORTEST) & (starts != self._takes.start)].tolist()):
+            raise ValueError("a witness is of a recording that is none")
 
 
 def _scrambled(number: int) -> int:
