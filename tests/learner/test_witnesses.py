@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from exll.learner.glocal import GlocalLearner
-from exll.learner.takes import SHORTEST
+from exll.learner.takes import SHORTEST_FILM
 from exll.learner.witnesses import MOST, Witnesses
 from exll.types import Indices
 from support import Stream, random_stream, untaught
@@ -79,5 +79,5 @@ def test_their_size_does_not_grow_beyond_the_room(length: int) -> None:
         witnesses.learn(position, np.ones(4), position // length % 2, 0, 1.0)
         sizes.append(witnesses.nbytes)
     each = 4 * 4 + 8 + 8 + 8 + 8
-    films = 0 if length < SHORTEST else MOST
+    films = 0 if length < SHORTEST_FILM else MOST
     assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + films * (4 * 4 + 8) + 3 * 8 + 4 * 8 + 4 * 4

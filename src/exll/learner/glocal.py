@@ -6,7 +6,8 @@ Where it differs from the paper's steps:
 - how far it is shrunk is chosen from the stream, relative to its mean eigenvalue;
 - prototypes are few, balanced clusters (:mod:`exll.learner.ward`), at most ``max_prototypes`` a class;
 - the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
-  (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`). This *review* has a coarse schedule of its own, a
+  (:mod:`exll.learner.leaving_out`, :mod:`exll.learner.judgement`), and what may be called unknown by leaving out all
+  that was filmed together (:mod:`exll.learner.takes`). This *review* has a coarse schedule of its own, a
   function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
   long, by 35 %.
 """

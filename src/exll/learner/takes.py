@@ -18,7 +18,8 @@ import numpy as np
 from exll.types import Tensors, Vector
 
 CUT, OF_ALL, OF_LENGTH = 0.85, 0.15, 0.085
-SHORTEST = 6  # samples; so many photos of a class seldom resemble each other one after the other by chance
+SWEEP = 1.3  # so much longer may a step be in the midst of a film, where the view sweeps
+SHORTEST_FILM = 6  # samples; so many photos of a class seldom resemble each other one after the other by chance
 
 
 def longest_step(within: float, within_class: float, of_all: float) -> float:
@@ -45,7 +46,7 @@ class Takes:
         if k != self._class:
             return False
         step = x - self._last
-        return float(step @ step) <= longest
+        return float(step @ step) <= (longest if self.length < SHORTEST_FILM else SWEEP * longest)
 
     def begin(self, position: int, k: int) -> None:
         self._class, self.start, self.length = k, position, 0

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.growing import GrowingArray
-from exll.learner.takes import SHORTEST, Takes
+from exll.learner.takes import SHORTEST_FILM, Takes
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
 FILMS = 256  # recordings to remember without asking whether any witness is of them
-FEWEST_TOLD_OF = 3  # one in so many classes must hold more than came together, or nothing is known of what is new
+FEWEST_TOLD_OF = 2  # one in so many classes must hold more than came together, or nothing is known of the new
 _MASK = (1 << 64) - 1
 
 
@@ -85,7 +85,7 @@ class Witnesses:
             return
         own = self._starts.filled == start
         self._lengths.filled[own] = length
-        if length >= SHORTEST and own.any():
+        if length >= SHORTEST_FILM and own.any():
             self._films[start] = self._takes.mean.astype(np.float32)
             if len(self._films) > FILMS:
                 witnessed = set(self._starts.filled.tolist())
@@ -94,7 +94,7 @@ class Witnesses:
     def recordings(self) -> Recordings:
         """What of the stream was filmed in one go, as far as witnesses know of it."""
         lengths = self._current_lengths()
-        filmed = np.flatnonzero(lengths >= SHORTEST)
+        filmed = np.flatnonzero(lengths >= SHORTEST_FILM)
         starts, first, numbers = np.unique(self._starts.filled[filmed], return_index=True, return_inverse=True)
         of = np.full(len(self), -1)
         of[filmed] = numbers
@@ -172,7 +172,7 @@ class Witnesses:
         starts, lengths = self._starts.filled, self._lengths.filled
         if {len(starts), len(lengths)} != {len(self)} or not ((lengths >= 1) & (lengths <= samples)).all():
             raise ValueError("the takes of witnesses are none")
-        if not self._films.keys() >= set(starts[(lengths >= SHORTEST) & (starts != self._takes.start)].tolist()):
+        if not self._films.keys() >= set(starts[(lengths >= SHORTEST_FILM) & (starts != self._takes.start)].tolist()):
             raise ValueError("a witness is of a recording that is none")
 
 
