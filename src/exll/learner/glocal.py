@@ -114,11 +114,10 @@ class GlocalLearner(ExLL):
 
     def _longest_step(self, k: int) -> float:
         """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
-        count, mean, of_class = int(self._megaclouds.counts[k]), self._statistics.mean, self._megaclouds.vectors[k]
+        count, mean = int(self._megaclouds.counts[k]), self._megaclouds.vectors[k]
         return longest_step(
             within=self._statistics.scatter.trace / max(self.sample_count - self.class_count, 1),
-            within_class=(1.0 - float(of_class @ of_class)) * count / max(count - 1, 1),
-            of_all=1.0 - float(mean @ mean),
+            within_class=(1.0 - float(mean @ mean)) * count / max(count - 1, 1),
         )
 
     def _place_in_class(self, x: Vector, k: int) -> Placed:

@@ -7,24 +7,23 @@ other. Such a way squared is twice the variance $s^2$ within the classes, on ave
 sets a step squared is $2 s^2$ in the middle and rarely below half of that; in videos it is 0.15 to 0.36 of it.
 
 A take ends where the class changes, or with a step whose square is above ``CUT`` times $2 s^2$, with the larger of the
-variances within all classes and within its own. Both say too little while each class was filmed once: they are then
-those of a view, or, of a thing held still, the noise of the camera. So a step also counts as short where it is short
-beside the variance of all that was learned (``OF_ALL`` of it), or beside the samples themselves, which have length 1
-(``OF_LENGTH``).
+variances within all classes and within its own. Of a thing held still both are the noise of the camera: a step below
+``SAME``, beside samples of length 1, is none at all. What is left of such a film is taken for photos: of a camera that
+never moves, before which one part after the other is laid, each would be one.
 """
 
 import numpy as np
 
 from exll.types import Tensors, Vector
 
-CUT, OF_ALL, OF_LENGTH = 0.85, 0.15, 0.085
+CUT, SAME = 0.85, 0.008
 SWEEP = 1.3  # so much longer may a step be in the midst of a film, where the view sweeps
 SHORTEST_FILM = 6  # samples; so many photos of a class seldom resemble each other one after the other by chance
 
 
-def longest_step(within: float, within_class: float, of_all: float) -> float:
+def longest_step(within: float, within_class: float) -> float:
     """Squared, from one sample of a take to the next, by the variances of what was learned."""
-    return 2.0 * max(CUT * within, CUT * within_class, OF_ALL * of_all, OF_LENGTH)
+    return max(2.0 * CUT * max(within, within_class), SAME)
 
 
 class Takes:
