@@ -5,8 +5,10 @@ import pytest
 
 from exll import ExLLClassifier
 from exll.learner.glocal import GlocalLearner
-from exll.learner.takes import CUT, SAME, Takes, longest_step
-from exll.learner.witnesses import MOST, Recordings
+from exll.learner.judgement import RIDGES
+from exll.learner.leaving_out import left_out_with_recording
+from exll.learner.takes import CUT, SAME, SHORTEST_FILM, SWEEP, Takes, longest_step
+from exll.learner.witnesses import MOST, Recordings, Witnesses
 from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import Recording, render
 from exll.types import Matrix
@@ -39,6 +41,28 @@ def test_a_take_ends_with_its_class_or_with_a_long_step() -> None:
     np.testing.assert_allclose(takes.mean, [0.5, 1.0])
 
 
+def test_in_the_midst_of_a_film_the_view_may_sweep() -> None:
+    takes = Takes(1)
+    for position in range(SHORTEST_FILM):
+        x = np.array([float(position)])
+        assert takes.goes_on(x, 0, longest=1.0) == (position > 0)
+        if position == 0:
+            takes.begin(position, 0)
+        takes.add(x)
+        last = position == SHORTEST_FILM - 1
+        assert takes.goes_on(x + np.sqrt(0.99 * SWEEP), 0, longest=1.0) == last
+    assert not takes.goes_on(x + np.sqrt(1.01 * SWEEP), 0, longest=1.0)
+
+
+@pytest.mark.parametrize(("mine", "kept", "absorbed", "then"), [(3, 0, 1, 2), (1, 0, 1, 0), (0, 0, 1, 0), (1, 1, 3, 1)])
+def test_a_take_follows_its_class_through_a_merge(mine: int, kept: int, absorbed: int, then: int) -> None:
+    takes = Takes(1)
+    takes.begin(0, mine)
+    takes.add(np.ones(1))
+    takes.merge(kept, absorbed)
+    assert [k for k in range(4) if takes.goes_on(np.ones(1), k, longest=0.0)] == [then]
+
+
 def test_how_long_a_step_may_be_is_the_most_that_any_variance_allows() -> None:
     assert longest_step(0.5, 0.3) == pytest.approx(2 * CUT * 0.5)
     assert longest_step(0.1, 0.4) == pytest.approx(2 * CUT * 0.4)
@@ -64,6 +88,48 @@ def test_a_thing_held_still_is_one_recording() -> None:
     found = recordings_of(ExLLClassifier().partial_fit(X, np.repeat([0, 1], 15)))
     assert found.of.tolist() == [0] * 15 + [1] * 15
     assert not found.telling.any()
+
+
+def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
+    rng = np.random.default_rng(1)
+    paths = np.cumsum(rng.normal(size=(4, 15, 30)), axis=1) * np.array([0.05, 0.05, 0.05, 0.6])[:, None, None]
+    X = (3.0 * rng.normal(size=(4, 1, 30)) + paths).reshape(-1, 30)
+    found = recordings_of(ExLLClassifier().partial_fit(X, np.repeat(range(4), 15)))
+    assert found.counts[:3].tolist() == [15] * 3
+    assert found.counts[3:].tolist() == [14]  # nothing was known of its steps at the first
+
+
+def test_what_lies_between_the_films_of_a_class_tells_nothing() -> None:
+    stream, _ = filmed(1, films=2)
+    strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class
+    X = np.concatenate([stream.X, strays])
+    found = recordings_of(ExLLClassifier().partial_fit(X, [*stream.y, 0, 1, 2]))
+    assert found.of[-3:].tolist() == [-1, -1, -1]
+    assert not found.telling[-3:].any()
+    assert found.telling[:-3].all()
+
+
+def test_a_film_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
+    stream, _ = filmed(9, classes=2, films=1, frames=30)
+    again = stream.queries[:7], stream.queries[30:37]
+    X = np.concatenate([stream.X, *again])
+    model = ExLLClassifier(max_prototypes=1).partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
+    learner = model.learner_
+    assert isinstance(learner, GlocalLearner)
+    products = learner._left_out(learner._precision_with(RIDGES[3]), len(X))
+    evidence = left_out_with_recording(products, len(X), learner._witnesses.recordings(), learner._origin())
+    assert len(evidence.truth) == len(X)
+    assert np.isfinite(evidence.towards_prototype).all()
+
+
+def test_whoever_takes_the_place_of_a_witness_of_a_film_is_not_of_it() -> None:
+    witnesses = Witnesses(2)
+    for position in range(4 * MOST):
+        witnesses.learn(position, np.ones(2), 0 if position < MOST else position % 2, 0, 1.0)
+    found = witnesses.recordings()
+    early = witnesses.state()["take_starts"] == 0
+    assert 0 < early.sum() < MOST
+    np.testing.assert_array_equal(found.of, np.where(early, 0, -1))
 
 
 def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_too() -> None:
