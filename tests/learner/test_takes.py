@@ -99,6 +99,19 @@ def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
     assert found.counts[3:].tolist() == [14]  # nothing was known of its steps at the first
 
 
+def test_a_class_filmed_once_is_to_be_shown_again() -> None:
+    stream, _ = filmed(0, classes=3, films=1)
+    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    assert {found.label: found.verdict for found in model.progress()}[2] == "show it again"
+    assert str(model.progress()[-1]).startswith('"2": All of it was filmed in one go; show it again, in another place.')
+    model.partial_fit(stream.queries[24:36], [2] * 12)
+    assert model.learner_.filmed_once() == {0, 1}
+    assert {found.label: found.verdict for found in model.progress()}[2] == "enough"
+    X, y = photos(0)
+    assert ExLLClassifier().partial_fit(X, y).learner_.filmed_once() == set()
+    assert ExLLClassifier("paper").partial_fit(stream.X, stream.y).learner_.filmed_once() == set()
+
+
 def test_what_lies_between_the_films_of_a_class_tells_nothing() -> None:
     stream, _ = filmed(1, films=2)
     strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class

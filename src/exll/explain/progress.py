@@ -1,7 +1,8 @@
 """Have I taught enough? Answered per class from the stream's own record, without any test data.
 
 Every example was judged before it was learned. How often that judgement was right lately says how the next example
-would fare; how often an example opened a new prototype says whether the class still shows new sides.
+would fare; how often an example opened a new prototype says whether the class still shows new sides. In a film every
+frame is recognised by the one before, so of a class that was filmed once this says nothing of the next film.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from exll.learner.exll import ExLL
 from exll.learner.history import UNTESTED
 from exll.types import Label
 
-Verdict: TypeAlias = Literal["too early to tell", "needs more", "nearly there", "enough"]
+Verdict: TypeAlias = Literal["too early to tell", "needs more", "nearly there", "show it again", "enough"]
 
 LEAST_TESTED = 5
 NEARLY, ENOUGH = 0.7, 0.9
@@ -22,6 +23,7 @@ _ADVICE: dict[Verdict, str] = {
     "too early to tell": "Teach it a few more examples",
     "needs more": "It needs more examples",
     "nearly there": "It is nearly there",
+    "show it again": "All of it was filmed in one go; show it again, in another place",
     "enough": "That seems enough",
 }
 
@@ -68,11 +70,12 @@ class Progress:
 def progress_of(learner: ExLL) -> list[Progress]:
     """Every class, the weakest first; those that it is too early to judge lead."""
     with learner.lock:
-        classes = [_progress(learner, k) for k in range(learner.class_count)]
+        filmed_once = learner.filmed_once()
+        classes = [_progress(learner, k, k in filmed_once) for k in range(learner.class_count)]
     return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
 
 
-def _progress(learner: ExLL, k: int) -> Progress:
+def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
     history = learner.history(k)
     tested = history.answers[history.answers != UNTESTED]
     mistaken = Counter(tested[tested != k].tolist()).most_common(1)
@@ -85,12 +88,16 @@ def _progress(learner: ExLL, k: int) -> Progress:
         new_prototypes=history.opened,
         confused_with=learner.labels[mistaken[0][0]] if mistaken else None,
         confusions=mistaken[0][1] if mistaken else 0,
-        verdict=_verdict(len(tested), recognised),
+        verdict=_verdict(len(tested), recognised, filmed_once),
     )
 
 
-def _verdict(tested: int, recognised: int) -> Verdict:
+def _verdict(tested: int, recognised: int, filmed_once: bool) -> Verdict:
     if tested < LEAST_TESTED:
         return "too early to tell"
     share = recognised / tested
-    return "enough" if share >= ENOUGH else "nearly there" if share >= NEARLY else "needs more"
+    if share < NEARLY:
+        return "needs more"
+    if filmed_once:
+        return "show it again"
+    return "enough" if share >= ENOUGH else "nearly there"

@@ -213,6 +213,10 @@ class ExLL(Guarded[Inference]):
                 edges=self._megaclouds.edges(k),
             )
 
+    def filmed_once(self) -> set[int]:
+        """The classes of which all that was seen came in one go; none where the preset does not notice."""
+        return set()
+
     def history(self, k: int) -> ClassHistory:
         with self.lock:
             self._check_whole()

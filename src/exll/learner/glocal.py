@@ -186,6 +186,11 @@ class GlocalLearner(ExLL):
         filmed = left_out_with_recording(products, self.sample_count, recordings, self._origin())
         return alone.among(recordings.telling & (recordings.of < 0)).joined(filmed)
 
+    def filmed_once(self) -> set[int]:
+        with self.lock:
+            self._check_whole()
+            return self._witnesses.filmed_once()
+
     def _precision_with(self, ridge: float) -> Precision:
         """Of all that was learned until now; ``_precision`` may lag behind it."""
         return precision_of(self._statistics, self._shrunk_by(ridge))

@@ -94,29 +94,37 @@ class Witnesses:
     def recordings(self) -> Recordings:
         """What of the stream was filmed in one go, as far as witnesses know of it."""
         lengths = self._current_lengths()
-        filmed = np.flatnonzero(lengths >= SHORTEST_FILM)
+        filmed = lengths >= SHORTEST_FILM
         starts, first, numbers = np.unique(self._starts.filled[filmed], return_index=True, return_inverse=True)
         of = np.full(len(self), -1)
         of[filmed] = numbers
         films = {**self._films, self._takes.start: self._takes.mean}
         centres = np.array([films[start] for start in starts.tolist()], np.float64).reshape(-1, self.vectors.shape[1])
-        return Recordings(of, self._telling(filmed, filmed[first]), lengths[filmed[first]], centres)
+        return Recordings(of, self._telling(filmed), lengths[filmed][first], centres)
 
-    def _telling(self, filmed: Indices, firsts: Indices) -> NDArray[np.bool_]:
-        """By the witnesses in recordings, and one of each recording. Of a class that was mostly filmed, what lies
-        between recordings is taken for a part of them: a fast movement, not a photo."""
-        classes = int(self.classes.max(initial=-1)) + 1
-        witnesses, in_films, films = (
-            np.bincount(some, minlength=classes) for some in (self.classes, self.classes[filmed], self.classes[firsts])
-        )
-        mostly_filmed = 2 * in_films > witnesses
-        told_of = np.where(mostly_filmed, films > 1, witnesses > 0)
-        if told_of.sum() * FEWEST_TOLD_OF < (witnesses > 0).sum():
+    def filmed_once(self) -> set[int]:
+        """The classes of which all, but for what lies between, came in one go."""
+        _, mostly_filmed, films = self._films_of_classes(self._current_lengths() >= SHORTEST_FILM)
+        return set(np.flatnonzero(mostly_filmed & (films == 1)).tolist())
+
+    def _telling(self, filmed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Of a class that was mostly filmed, what lies between recordings is taken for a part of them: a fast movement,
+        not a photo."""
+        seen, mostly_filmed, films = self._films_of_classes(filmed)
+        told_of = seen & (~mostly_filmed | (films > 1))
+        if told_of.sum() * FEWEST_TOLD_OF < seen.sum():
             return np.zeros(len(self), bool)
-        in_film = np.zeros(len(self), bool)
-        in_film[filmed] = True
-        telling: NDArray[np.bool_] = told_of[self.classes] & (in_film | ~mostly_filmed[self.classes])
+        telling: NDArray[np.bool_] = told_of[self.classes] & (filmed | ~mostly_filmed[self.classes])
         return telling
+
+    def _films_of_classes(self, filmed: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Indices]:
+        """Which classes witnesses know, which of them were mostly filmed, and how often each was."""
+        classes = int(self.classes.max(initial=-1)) + 1
+        witnesses = np.bincount(self.classes, minlength=classes)
+        in_films = np.bincount(self.classes[filmed], minlength=classes)
+        _, first = np.unique(self._starts.filled[filmed], return_index=True)
+        films = np.bincount(self.classes[filmed][first], minlength=classes)
+        return witnesses > 0, 2 * in_films > witnesses, films
 
     def _current_lengths(self) -> Indices:
         """Of the takes that the witnesses were learned in; the last take goes on."""
