@@ -102,8 +102,11 @@ def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
 def test_a_class_filmed_once_is_to_be_shown_again() -> None:
     stream, _ = filmed(0, classes=3, films=1)
     model = ExLLClassifier().partial_fit(stream.X, stream.y)
-    assert {found.label: found.verdict for found in model.progress()}[2] == "show it again"
-    assert str(model.progress()[-1]).startswith('"2": All of it was filmed in one go; show it again, in another place.')
+    assert {found.verdict for found in model.progress()} == {"show it again"}
+    advice = "All of it was filmed in one go; show it again, in another place."
+    said = {found.label: str(found) for found in model.progress()}
+    assert said[0] == f'"0": {advice}'  # there was nothing yet that it could have been taken for
+    assert said[2].startswith(f'"2": {advice} Of its last 11 examples')
     model.partial_fit(stream.queries[24:36], [2] * 12)
     assert model.learner_.filmed_once() == {0, 1}
     assert {found.label: found.verdict for found in model.progress()}[2] == "enough"

@@ -52,6 +52,8 @@ class Progress:
     def __str__(self) -> str:
         if self.examples == 1:
             return f'"{self.label}": {_ADVICE[self.verdict]}; the first one cannot be tested before it is learned.'
+        if not self.tested and self.verdict == "show it again":
+            return f'"{self.label}": {_ADVICE[self.verdict]}.'
         if not self.tested:
             return (
                 f'"{self.label}": Too early to tell: nothing else was known yet that its examples could have been '
@@ -93,11 +95,11 @@ def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
 
 
 def _verdict(tested: int, recognised: int, filmed_once: bool) -> Verdict:
-    if tested < LEAST_TESTED:
-        return "too early to tell"
-    share = recognised / tested
-    if share < NEARLY:
+    early, share = tested < LEAST_TESTED, recognised / max(tested, 1)
+    if not early and share < NEARLY:
         return "needs more"
     if filmed_once:
         return "show it again"
+    if early:
+        return "too early to tell"
     return "enough" if share >= ENOUGH else "nearly there"

@@ -28,12 +28,17 @@ function card(label) {
   return cards.get(label);
 }
 
+function advice(verdict, tested, recognised) {
+  if (verdict === "show it again") return "Show it again, in another place: all of it came in one go.";
+  const share = tested ? `: ${recognised} of the last ${tested} recognised before I learned them` : "";
+  return `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`;
+}
+
 function show({ classes }) {
   taught.clear();
   for (const { label, examples, newest, verdict, tested, recognised } of classes) {
     taught.add(label);
-    const share = tested ? `: ${recognised} of the last ${tested} recognised before I learned them` : "";
-    card(label).show(examples, newest, `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`);
+    card(label).show(examples, newest, advice(verdict, tested, recognised));
   }
   const named = remembered().filter((label) => !taught.has(label));
   sessionStorage.setItem(NAMED, JSON.stringify(named));
