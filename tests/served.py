@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from PIL.Image import Image
 
 from commands import COMMAND
 from exll.studio.project import Project
@@ -93,8 +94,12 @@ def settle(project: Project) -> None:
 
 
 def png(kind: int, seed: int) -> bytes:
+    return as_png(picture(kind, seed))
+
+
+def as_png(image: Image) -> bytes:
     file = io.BytesIO()
-    picture(kind, seed).save(file, "PNG")
+    image.save(file, "PNG")
     return file.getvalue()
 
 

@@ -25,7 +25,8 @@ from browser.studio_page import (
     settled,
     whole,
 )
-from served import png
+from exll.streams.household.scene import Recording, render
+from served import as_png, png
 
 NARROWEST = 360
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -195,6 +196,17 @@ def test_pictures_can_be_dropped_and_pasted(studio: Studio) -> None:
     go(page, "Ask")
     hand(page, "paste", "body", (0, 5))
     expect(page.locator("#answer .says")).to_have_text("mug", timeout=SLOW)
+
+
+def test_what_was_filmed_once_is_to_be_shown_again(studio: Studio) -> None:
+    for category in ("mug", "ball"):
+        film = Recording(0, category, 1, "clutter", 1, "train")
+        studio.teach(category, *(as_png(render(film, frame, 96)) for frame in range(10)))
+    page = studio.open("teach").page
+    for category in ("mug", "ball"):
+        expect(card(page, category)).to_contain_text("Show it again, in another place: all of it came in one go.")
+    go(page, "Classes")
+    expect(page.locator(".badge")).to_have_text(["show it again"] * 2)
 
 
 def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:

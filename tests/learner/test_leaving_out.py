@@ -11,8 +11,8 @@ from exll.learner.leaving_out import (
     Evidence,
     cosines_alone,
     left_out_alone,
+    left_out_with_film,
     left_out_with_prototype,
-    left_out_with_recording,
 )
 from oracle.glocal import OracleGlocal, Parts
 from support import filmed, learned_with_oracle, random_stream
@@ -57,18 +57,18 @@ def test_a_sample_left_out_with_its_prototype(seed: int, width: int, classes: in
 
 @pytest.mark.parametrize("ridge", [RIDGES[0], RIDGES[3]])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_sample_left_out_with_its_recording(seed: int, ridge: float) -> None:
-    stream, recordings = filmed(seed, width=20, classes=3, films=2 + seed % 2)
+def test_a_sample_left_out_with_its_film(seed: int, ridge: float) -> None:
+    stream, places = filmed(seed, width=20, classes=3, films=2 + seed % 2)
     learner, oracle = learned_with_oracle(stream, ridge)
-    found = learner._witnesses.recordings()
-    assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == recordings
+    found = learner._witnesses.films()
+    assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
     assert found.telling.all()
     samples = len(stream.y)
     products = learner._left_out(learner._precision_with(ridge), samples)
-    evidence = left_out_with_recording(products, samples, found, learner._origin())
+    evidence = left_out_with_film(products, samples, found, learner._origin())
     assert evidence.witnesses.tolist() == list(range(samples))
-    slow = [oracle.parts_without_recording(i, recordings[found.of[i]]) for i in range(samples)]
-    # The means of recordings are kept in single precision.
+    slow = [oracle.parts_without_film(i, places[found.of[i]]) for i in range(samples)]
+    # The means of films are kept in single precision.
     for name in ("towards_class", "nearness", "towards_prototype", "shared", "reach"):
         expected = np.array([getattr(parts, name) for parts in slow])
         np.testing.assert_allclose(getattr(evidence, name), expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())

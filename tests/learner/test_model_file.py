@@ -119,7 +119,7 @@ SINCE_FORMAT_3 = (
 
 
 @pytest.mark.parametrize("samples", [10, 120])
-def test_a_file_of_format_2_goes_on_and_learns_of_recordings_from_now_on(tmp_path: Path, samples: int) -> None:
+def test_a_file_of_format_2_goes_on_and_learns_of_films_from_now_on(tmp_path: Path, samples: int) -> None:
     stream, _ = filmed(2, films=6)
     model, path = ExLLClassifier().partial_fit(stream.X[:samples], stream.y[:samples]), tmp_path / "old.exll"
     model.save(path)
@@ -135,9 +135,9 @@ def test_a_file_of_format_2_goes_on_and_learns_of_recordings_from_now_on(tmp_pat
     np.testing.assert_array_equal(found.predict_proba(stream.queries), model.predict_proba(stream.queries))
     learner = found.learner_
     assert isinstance(learner, GlocalLearner)
-    recordings = learner._witnesses.recordings()
-    assert (recordings.of[:samples] == -1).all()
-    assert (recordings.of[samples + 12 :] >= 0).all()
+    films = learner._witnesses.films()
+    assert (films.of[:samples] == -1).all()
+    assert (films.of[samples + 12 :] >= 0).all()
 
 
 @pytest.mark.parametrize("samples", [40, 120])
@@ -253,9 +253,9 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "a take missing": lambda f, t: t.update({"witnesses.take_starts": t["witnesses.take_starts"][1:]}),
     "a take of nothing": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0}),
     "takes longer than the stream": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] + 99}),
-    "a recording of nobody's": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0 + 9}),
-    "a recording without a mean": lambda f, t: t.update({"witnesses.film_starts": np.arange(3)}),
-    "recordings of another width": lambda f, t: t.update({"witnesses.film_means": np.zeros((0, 7), np.float32)}),
+    "a film of nobody's": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0 + 9}),
+    "a film without a mean": lambda f, t: t.update({"witnesses.film_starts": np.arange(3)}),
+    "films of another width": lambda f, t: t.update({"witnesses.film_means": np.zeros((0, 7), np.float32)}),
     "a last sample of another width": lambda f, t: t.update({"witnesses.take_last": np.zeros(7, np.float32)}),
     "a last take of another width": lambda f, t: t.update({"witnesses.take_sum": np.zeros(7)}),
     "a last take of no class": lambda f, t: t.update({"witnesses.take": np.array([99, 0, 1])}),

@@ -6,9 +6,9 @@ import pytest
 from exll import ExLLClassifier
 from exll.learner.glocal import GlocalLearner
 from exll.learner.judgement import RIDGES
-from exll.learner.leaving_out import left_out_with_recording
+from exll.learner.leaving_out import left_out_with_film
 from exll.learner.takes import CUT, SAME, SHORTEST_FILM, SWEEP, Takes, longest_step
-from exll.learner.witnesses import MOST, Recordings, Witnesses
+from exll.learner.witnesses import MOST, Films, Witnesses
 from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import Recording, render
 from exll.types import Matrix
@@ -16,9 +16,9 @@ from exll.vision import ImageLearner
 from support import filmed
 
 
-def recordings_of(model: ExLLClassifier) -> Recordings:
+def films_of(model: ExLLClassifier) -> Films:
     assert isinstance(model.learner_, GlocalLearner)
-    return model.learner_._witnesses.recordings()
+    return model.learner_._witnesses.films()
 
 
 def photos(seed: int, classes: int = 4, each: int = 40) -> tuple[Matrix, list[int]]:
@@ -72,20 +72,20 @@ def test_how_long_a_step_may_be_is_the_most_that_any_variance_allows() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_films_are_found_and_photos_are_none(seed: int) -> None:
     stream, places = filmed(seed, films=3)
-    found = recordings_of(ExLLClassifier().partial_fit(stream.X, stream.y))
+    found = films_of(ExLLClassifier().partial_fit(stream.X, stream.y))
     assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
     np.testing.assert_array_equal(found.counts, 12)
     X, y = photos(seed)
-    found = recordings_of(ExLLClassifier().partial_fit(X, y))
+    found = films_of(ExLLClassifier().partial_fit(X, y))
     assert (found.of >= 0).mean() < 0.1
     assert found.telling.mean() > 0.9
 
 
-def test_a_thing_held_still_is_one_recording() -> None:
+def test_a_thing_held_still_is_one_film() -> None:
     rng = np.random.default_rng(0)
     things = rng.normal(size=(2, 30))
     X = np.repeat(things, 15, axis=0) + 0.01 * rng.normal(size=(30, 30))
-    found = recordings_of(ExLLClassifier().partial_fit(X, np.repeat([0, 1], 15)))
+    found = films_of(ExLLClassifier().partial_fit(X, np.repeat([0, 1], 15)))
     assert found.of.tolist() == [0] * 15 + [1] * 15
     assert not found.telling.any()
 
@@ -94,7 +94,7 @@ def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
     rng = np.random.default_rng(1)
     paths = np.cumsum(rng.normal(size=(4, 15, 30)), axis=1) * np.array([0.05, 0.05, 0.05, 0.6])[:, None, None]
     X = (3.0 * rng.normal(size=(4, 1, 30)) + paths).reshape(-1, 30)
-    found = recordings_of(ExLLClassifier().partial_fit(X, np.repeat(range(4), 15)))
+    found = films_of(ExLLClassifier().partial_fit(X, np.repeat(range(4), 15)))
     assert found.counts[:3].tolist() == [15] * 3
     assert found.counts[3:].tolist() == [14]  # nothing was known of its steps at the first
 
@@ -119,7 +119,7 @@ def test_what_lies_between_the_films_of_a_class_tells_nothing() -> None:
     stream, _ = filmed(1, films=2)
     strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class
     X = np.concatenate([stream.X, strays])
-    found = recordings_of(ExLLClassifier().partial_fit(X, [*stream.y, 0, 1, 2]))
+    found = films_of(ExLLClassifier().partial_fit(X, [*stream.y, 0, 1, 2]))
     assert found.of[-3:].tolist() == [-1, -1, -1]
     assert not found.telling[-3:].any()
     assert found.telling[:-3].all()
@@ -133,7 +133,7 @@ def test_a_film_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     learner = model.learner_
     assert isinstance(learner, GlocalLearner)
     products = learner._left_out(learner._precision_with(RIDGES[3]), len(X))
-    evidence = left_out_with_recording(products, len(X), learner._witnesses.recordings(), learner._origin())
+    evidence = left_out_with_film(products, len(X), learner._witnesses.films(), learner._origin())
     assert len(evidence.truth) == len(X)
     assert np.isfinite(evidence.towards_prototype).all()
 
@@ -142,7 +142,7 @@ def test_whoever_takes_the_place_of_a_witness_of_a_film_is_not_of_it() -> None:
     witnesses = Witnesses(2)
     for position in range(4 * MOST):
         witnesses.learn(position, np.ones(2), 0 if position < MOST else position % 2, 0, 1.0)
-    found = witnesses.recordings()
+    found = witnesses.films()
     early = witnesses.state()["take_starts"] == 0
     assert 0 < early.sum() < MOST
     np.testing.assert_array_equal(found.of, np.where(early, 0, -1))
@@ -151,7 +151,7 @@ def test_whoever_takes_the_place_of_a_witness_of_a_film_is_not_of_it() -> None:
 def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_too() -> None:
     stream, places = filmed(3, films=3, frames=2 * MOST // 9)
     model = ExLLClassifier(records="none").partial_fit(stream.X, stream.y)
-    found = recordings_of(model)
+    found = films_of(model)
     assert len(found.of) == MOST < len(stream.X)
     assert found.counts.tolist() == [len(place) for place in places]
     means = [stream.unit[place].mean(axis=0) for place in places]
@@ -170,18 +170,18 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_does_a_file_in_bet
         table = pieces.learner_._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         witnesses.restore(state, stream.X.shape[1], pieces.learner_.sample_count, class_of)
-    one, other = recordings_of(whole), recordings_of(pieces)
+    one, other = films_of(whole), films_of(pieces)
     for name, values in one.__dict__.items():
         np.testing.assert_array_equal(getattr(other, name), values, err_msg=name)
     assert whole.novelty_threshold() == pieces.novelty_threshold()
 
 
-def test_a_class_that_takes_in_another_keeps_its_recordings() -> None:
+def test_a_class_that_takes_in_another_keeps_its_films() -> None:
     stream, places = filmed(5, classes=3, films=2)
     model = ExLLClassifier().partial_fit(stream.X, [f"c{k}" for k in stream.y])
     model.rename_class("c2", "c0", merge=True)
     model.partial_fit(stream.X[-3:], ["c0"] * 3)  # the last film goes on
-    found = recordings_of(model)
+    found = films_of(model)
     assert found.counts.tolist() == [12] * 5 + [15]
     assert [np.flatnonzero(found.of == g).tolist()[:12] for g in range(len(found.counts))] == places
     assert found.telling.all()
@@ -194,7 +194,7 @@ def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
     for films, told in ((3, False), (4, True)):
         model = ExLLClassifier().partial_fit(stream.X, stream.y)
         model.partial_fit(again[: 12 * films], np.repeat(range(films), 12))
-        assert recordings_of(model).telling.any() == told
+        assert films_of(model).telling.any() == told
     assert once.novelty_threshold() == np.inf
 
 

@@ -111,19 +111,19 @@ class OracleGlocal:
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
         return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, {cloud}, self._origin_of(groups))
 
-    def parts_without_recording(self, i: int, recording: list[int]) -> Parts:
-        """As if the samples of its recording, lying at their mean, had never been in the class. A prototype goes with
+    def parts_without_film(self, i: int, film: list[int]) -> Parts:
+        """As if the samples of its film, lying at their mean, had never been in the class. A prototype goes with
         them if it is theirs by more than half; the one with the smallest share of them stays in any case."""
         k = self.truths[i]
-        groups = [[j for j in self.samples_of(c) if j not in recording] for c in self.classes]
+        groups = [[j for j in self.samples_of(c) if j not in film] for c in self.classes]
         shares = {
-            cloud: sum(j in recording for j in self.members_of(cloud)) / len(self.members_of(cloud))
+            cloud: sum(j in film for j in self.members_of(cloud)) / len(self.members_of(cloud))
             for cloud in self.clouds_of(k)
         }
         gone = {cloud for cloud, share in shares.items() if share > 0.5}
         if gone == set(shares):
             gone.remove(min(shares, key=shares.__getitem__))
-        precision = self.precision(self.scatter([*groups, recording]))
+        precision = self.precision(self.scatter([*groups, film]))
         return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, gone, self._origin_of(groups))
 
     def _origin_of(self, groups: list[list[int]]) -> Vector:

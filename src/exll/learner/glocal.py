@@ -28,8 +28,8 @@ from exll.learner.leaving_out import (
     Products,
     cosines_alone,
     left_out_alone,
+    left_out_with_film,
     left_out_with_prototype,
-    left_out_with_recording,
 )
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
@@ -67,6 +67,11 @@ class GlocalLearner(ExLL):
         self._witnesses = Witnesses(width)
         self._next_review = FIRST_REVIEW
         self._seen_from = np.zeros(width)  # the origin that learning uses, as old as its precision
+
+    def filmed_once(self) -> set[int]:
+        with self.lock:
+            self._check_whole()
+            return self._witnesses.filmed_once()
 
     def _new_precision(self) -> LaggingPrecision:
         return LaggingPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
@@ -179,17 +184,12 @@ class GlocalLearner(ExLL):
         self._judgement = judge(ridge, alone, with_prototype, self._apart(products, alone))
 
     def _apart(self, products: Products, alone: Evidence) -> Evidence:
-        """Witnesses without what came with them: alone, or with their recording where they are of one."""
-        recordings = self._witnesses.recordings()
-        if not len(recordings.counts):
+        """Witnesses without what came with them: alone, or with their film where they are of one."""
+        films = self._witnesses.films()
+        if not len(films.counts):
             return alone
-        filmed = left_out_with_recording(products, self.sample_count, recordings, self._origin())
-        return alone.among(recordings.telling & (recordings.of < 0)).joined(filmed)
-
-    def filmed_once(self) -> set[int]:
-        with self.lock:
-            self._check_whole()
-            return self._witnesses.filmed_once()
+        filmed = left_out_with_film(products, self.sample_count, films, self._origin())
+        return alone.among(films.telling & (films.of < 0)).joined(filmed)
 
     def _precision_with(self, ridge: float) -> Precision:
         """Of all that was learned until now; ``_precision`` may lag behind it."""

@@ -13,7 +13,7 @@ closer to what was learned, the surer; that dependence is learned the same way, 
 Novelty is how much less familiar an input is than usual, and how much farther from its class, relative to all that was
 learned, each in units of its spread among the left-out witnesses. With few classes the second says little, since all
 that was learned is then no picture of the rest of the world. How novel a known thing may be is learned from witnesses
-that are left out with all of their recording; where every class was filmed only once nothing is known of that, and
+that are left out with all of their film; where every class was filmed only once nothing is known of that, and
 nothing is called unknown.
 """
 

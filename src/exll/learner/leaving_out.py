@@ -4,8 +4,8 @@ A witness x of class k is left out in three ways. *Alone*: its class's mean and 
 and the covariance loses one residual, which changes the precision by rank one (Sherman and Morrison). That is how the
 model fares on more of the same stream. *With its prototype*: class, prototypes and covariance are taken without all
 that lies near x, as if it lay at the prototype's centre. That is how it fares on a side of the class that it has never
-seen. *With its recording* (:mod:`exll.learner.takes`): in the same way without all that was filmed in one go with x.
-That is how it fares on another recording.
+seen. *With its film* (:mod:`exll.learner.takes`): in the same way without all that was filmed in one go with x.
+That is how it fares on another film.
 The origin follows its class's mean, and x is seen from there: where there are few classes, x is a good part of it.
 
 Only the dot product of x with a mean is taken without x; the mean's length stays that of all its samples. A new sample
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from exll.learner.background import Background
 from exll.learner.head import SHORTEST
 from exll.learner.precision import Precision
-from exll.learner.witnesses import Recordings
+from exll.learner.witnesses import Films
 from exll.types import Indices, Matrix, Vector
 
 
@@ -152,38 +152,38 @@ def left_out_with_prototype(products: Products, samples: int) -> Evidence:
     return left.evidence(towards_prototype)
 
 
-def left_out_with_recording(products: Products, samples: int, recordings: Recordings, origin: Vector) -> Evidence:
-    """Of the witnesses in a recording whose class has others. A prototype goes where most of it does."""
+def left_out_with_film(products: Products, samples: int, films: Films, origin: Vector) -> Evidence:
+    """Of the witnesses in a film whose class has others. A prototype goes where most of it does."""
     p = products
-    usable = np.flatnonzero(recordings.telling & (recordings.of >= 0))
-    usable = usable[p.counts[usable] > recordings.counts[recordings.of[usable]]]
-    k, own = p.truth[usable], recordings.of[usable]
-    centres = recordings.centres - origin
+    usable = np.flatnonzero(films.telling & (films.of >= 0))
+    usable = usable[p.counts[usable] > films.counts[films.of[usable]]]
+    k, own = p.truth[usable], films.of[usable]
+    centres = films.centres - origin
     u = p.precision.apply(centres)[own] - p.class_products[k]  # (R, d)
     left = _Left(
         p,
         samples,
         usable,
-        recordings.counts[own].astype(np.float64),
+        films.counts[own].astype(np.float64),
         u_classes=u @ p.means.classes.T,
         x_u=np.vecdot(p.X[usable], u),
         r_u=np.vecdot(u, centres[own] - p.means.classes[k]),
     )
     towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
-    towards_prototype[_gone(p, recordings)[own]] = -np.inf
+    towards_prototype[_gone(p, films)[own]] = -np.inf
     return left.evidence(towards_prototype)
 
 
-def _gone(p: Products, recordings: Recordings) -> NDArray[np.bool_]:
-    """Which prototypes would not be there without a recording, (G, P). Of every class one stays."""
-    filmed = np.flatnonzero(recordings.of >= 0)
-    witnesses = np.zeros((len(recordings.counts), len(p.means.supports)))
-    np.add.at(witnesses, (recordings.of[filmed], p.own[filmed]), 1.0)
-    samples = witnesses * (recordings.counts / witnesses.sum(axis=1))[:, None]
+def _gone(p: Products, films: Films) -> NDArray[np.bool_]:
+    """Which prototypes would not be there without a film, (G, P). Of every class one stays."""
+    filmed = np.flatnonzero(films.of >= 0)
+    witnesses = np.zeros((len(films.counts), len(p.means.supports)))
+    np.add.at(witnesses, (films.of[filmed], p.own[filmed]), 1.0)
+    samples = witnesses * (films.counts / witnesses.sum(axis=1))[:, None]
     shares = samples / p.means.supports
     gone: NDArray[np.bool_] = shares > 0.5
-    class_of = np.zeros(len(recordings.counts), np.int64)
-    class_of[recordings.of[filmed]] = p.truth[filmed]
+    class_of = np.zeros(len(films.counts), np.int64)
+    class_of[films.of[filmed]] = p.truth[filmed]
     ends = np.append(p.means.first_prototype[1:], len(p.means.supports))
     for g, k in enumerate(class_of.tolist()):
         own = slice(p.means.first_prototype[k], ends[k])
@@ -194,7 +194,7 @@ def _gone(p: Products, recordings: Recordings) -> NDArray[np.bool_]:
 
 class _Left:
     r"""The model without ``missing`` samples of each witness's class, which lie at r from the class's mean: at x, or at
-    the centre of its prototype or recording.
+    the centre of its prototype or film.
 
     The mean then moves by $-r$ times missing / (n - missing), and the origin by the class's share of that, $-wr$ with
     w = missing n / ((n - missing) N). With the same w the covariance loses r: with $u = \Lambda r$ Sherman and

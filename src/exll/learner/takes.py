@@ -1,15 +1,15 @@
 r"""Takes: stretches of the stream in which one sample follows from the one before, as frames of a video do.
 
-What the frames of one recording say of each other says little of the next recording: left out alone, a frame has its
+What the frames of one film say of each other says little of the next film: left out alone, a frame has its
 neighbours to vouch for it. So the model must know which samples came together. Nobody tells it; but in a video the step
 from one sample to the next is far shorter than the way between two samples of a class that have nothing to do with each
 other. Such a way squared is twice the variance $s^2$ within the classes, on average. In shuffled photos of real data
 sets a step squared is $2 s^2$ in the middle and rarely below half of that; in videos it is 0.15 to 0.36 of it.
 
 A take ends where the class changes, or with a step whose square is above ``CUT`` times $2 s^2$, with the larger of the
-variances within all classes and within its own. Of a thing held still both are the noise of the camera: a step below
-``SAME``, beside samples of length 1, is none at all. What is left of such a film is taken for photos: of a camera that
-never moves, before which one part after the other is laid, each would be one.
+variances within all classes and within its own; a long take is a film. Of a thing held still both variances are the
+noise of the camera: a step below ``SAME``, beside samples of length 1, is none at all. With more noise than that such a
+film is taken for photos, as they come from a camera that never moves, before which one part after the other is laid.
 """
 
 import numpy as np

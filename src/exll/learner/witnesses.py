@@ -10,16 +10,16 @@ from exll.learner.takes import SHORTEST_FILM, Takes
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
-FILMS = 256  # recordings to remember without asking whether any witness is of them
-FEWEST_TOLD_OF = 2  # one in so many classes must hold more than came together, or nothing is known of the new
+FILMS = 256  # to remember without asking whether any witness is still of them
+TOLD_OF = 0.5  # the share of the classes that must have been seen more than once, or nothing is called unknown
 _MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class Recordings:
-    """Takes that are long enough to be one recording, with what witnesses tell of them."""
+class Films:
+    """Takes that are long enough to be films, as far as witnesses are of them."""
 
-    of: Indices  # (R,) the number of each witness's recording, -1 for one of none
+    of: Indices  # (R,) the number of each witness's film, -1 for one of none
     telling: NDArray[np.bool_]  # (R,) whether its class holds anything that did not come with it
     counts: Indices  # (G,) samples of the stream
     centres: Matrix  # (G, d)
@@ -40,7 +40,7 @@ class Witnesses:
         self._prototypes = GrowingArray((), np.int64)
         self._starts = GrowingArray((), np.int64)  # where in the stream their takes begin
         self._lengths = GrowingArray((), np.int64)
-        self._films: dict[int, NDArray[np.float32]] = {}  # the means of long takes that ended, by where they begin
+        self._film_means: dict[int, NDArray[np.float32]] = {}  # the means of long takes that ended, by where they begin
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -86,21 +86,21 @@ class Witnesses:
         own = self._starts.filled == start
         self._lengths.filled[own] = length
         if length >= SHORTEST_FILM and own.any():
-            self._films[start] = self._takes.mean.astype(np.float32)
-            if len(self._films) > FILMS:
+            self._film_means[start] = self._takes.mean.astype(np.float32)
+            if len(self._film_means) > FILMS:
                 witnessed = set(self._starts.filled.tolist())
-                self._films = {start: mean for start, mean in self._films.items() if start in witnessed}
+                self._film_means = {start: mean for start, mean in self._film_means.items() if start in witnessed}
 
-    def recordings(self) -> Recordings:
-        """What of the stream was filmed in one go, as far as witnesses know of it."""
+    def films(self) -> Films:
+        """What of the stream was filmed in one go."""
         lengths = self._current_lengths()
         filmed = lengths >= SHORTEST_FILM
         starts, first, numbers = np.unique(self._starts.filled[filmed], return_index=True, return_inverse=True)
         of = np.full(len(self), -1)
         of[filmed] = numbers
-        films = {**self._films, self._takes.start: self._takes.mean}
-        centres = np.array([films[start] for start in starts.tolist()], np.float64).reshape(-1, self.vectors.shape[1])
-        return Recordings(of, self._telling(filmed), lengths[filmed][first], centres)
+        means = {**self._film_means, self._takes.start: self._takes.mean}
+        centres = np.array([means[start] for start in starts.tolist()], np.float64).reshape(-1, self.vectors.shape[1])
+        return Films(of, self._telling(filmed), lengths[filmed][first], centres)
 
     def filmed_once(self) -> set[int]:
         """The classes of which all, but for what lies between, came in one go."""
@@ -108,11 +108,11 @@ class Witnesses:
         return set(np.flatnonzero(mostly_filmed & (films == 1)).tolist())
 
     def _telling(self, filmed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Of a class that was mostly filmed, what lies between recordings is taken for a part of them: a fast movement,
+        """Of a class that was mostly filmed, what lies between films is taken for a part of them: a fast movement,
         not a photo."""
         seen, mostly_filmed, films = self._films_of_classes(filmed)
         told_of = seen & (~mostly_filmed | (films > 1))
-        if told_of.sum() * FEWEST_TOLD_OF < seen.sum():
+        if told_of.sum() < TOLD_OF * seen.sum():
             return np.zeros(len(self), bool)
         telling: NDArray[np.bool_] = told_of[self.classes] & (filmed | ~mostly_filmed[self.classes])
         return telling
@@ -150,8 +150,8 @@ class Witnesses:
             "prototypes": self.prototypes,
             "take_starts": self._starts.filled,
             "take_lengths": self._current_lengths(),
-            "film_starts": np.array(list(self._films), np.int64),
-            "film_means": np.array(list(self._films.values()), np.float32).reshape(-1, self.vectors.shape[1]),
+            "film_starts": np.array(list(self._film_means), np.int64),
+            "film_means": np.array(list(self._film_means.values()), np.float32).reshape(-1, self.vectors.shape[1]),
             **self._takes.state(),
         }
 
@@ -168,7 +168,7 @@ class Witnesses:
 
     def _restore_takes(self, state: Tensors, width: int, samples: int, classes: int) -> None:
         if "take" not in state:  # of a file of format 2 or 1, which knew nothing of them
-            self._takes, self._films = Takes(width), {}
+            self._takes, self._film_means = Takes(width), {}
             self._starts = GrowingArray((), np.int64, np.arange(-len(self), 0))
             self._lengths = GrowingArray((), np.int64, np.ones(len(self)))
             return
@@ -176,12 +176,13 @@ class Witnesses:
         self._starts = GrowingArray((), np.int64, state["take_starts"])
         self._lengths = GrowingArray((), np.int64, state["take_lengths"])
         means = GrowingArray((width,), np.float32, state["film_means"]).filled
-        self._films = dict(zip(state["film_starts"].tolist(), means, strict=True))
+        self._film_means = dict(zip(state["film_starts"].tolist(), means, strict=True))
         starts, lengths = self._starts.filled, self._lengths.filled
         if {len(starts), len(lengths)} != {len(self)} or not ((lengths >= 1) & (lengths <= samples)).all():
             raise ValueError("the takes of witnesses are none")
-        if not self._films.keys() >= set(starts[(lengths >= SHORTEST_FILM) & (starts != self._takes.start)].tolist()):
-            raise ValueError("a witness is of a recording that is none")
+        ended = starts[(lengths >= SHORTEST_FILM) & (starts != self._takes.start)]
+        if not self._film_means.keys() >= set(ended.tolist()):
+            raise ValueError("a witness is of a film that is none")
 
 
 def _scrambled(number: int) -> int:

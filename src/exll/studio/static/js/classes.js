@@ -106,7 +106,7 @@ function progress({ label, sentence, tested, recognised, confused_with: other, c
   ];
 }
 
-const KINDS = { enough: "enough", "nearly there": "", "show it again": "", "needs more": "needs", "too early to tell": "" };
+const KINDS = { enough: "enough", "needs more": "needs" };
 const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
 
 function toggle(label) {
