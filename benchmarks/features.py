@@ -25,7 +25,10 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "grocery128" / 
 
 def bare_seconds(backbone: Backbone, images: int) -> float:
     """Seconds an image of the network alone, in the same batches."""
-    ready = [backbone.prepare(np.random.default_rng(i).integers(0, 256, (128, 128, 3), np.uint8)) for i in range(BATCH)]
+    ready = [
+        backbone.prepare(np.random.default_rng(i).integers(0, 256, (128, 128, 3), np.uint8)).inputs
+        for i in range(BATCH)
+    ]
     backbone.run(ready)
     start = time.perf_counter()
     for _ in range(images // BATCH):

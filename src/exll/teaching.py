@@ -153,7 +153,9 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
     if stream.kind == "video":
         yield from _frame_vectors(model, stream, examples)
         return
-    yield from extract((example.path for example in examples if example.path is not None), model.backbone, cache)
+    yield from extract(
+        ((example.path, example.box) for example in examples if example.path is not None), model.backbone, cache
+    )
 
 
 def _frame_vectors(model: ImageLearner, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:

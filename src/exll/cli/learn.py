@@ -12,6 +12,7 @@ from exll.cli.common import (
     EveryOption,
     JsonOption,
     LabelOption,
+    LooksOption,
     PresetChoice,
     ThreadsOption,
     feature_cache,
@@ -56,6 +57,7 @@ def learn(
         ),
     ] = None,
     backbone: BackboneOption = None,
+    looks: LooksOption = None,
     label: LabelOption = None,
     every: EveryOption = 1,
     again: Annotated[bool, typer.Option("--again", help="Teach data that was learned already once more.")] = False,
@@ -79,7 +81,7 @@ def learn(
     whole = open_stream(data, label=label, every=every)
     order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset and preset.value, records, max_prototypes, backbone, threads)
+    learner = _model_for(model, whole, preset and preset.value, records, max_prototypes, backbone, threads, looks)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
@@ -151,10 +153,12 @@ def _model_for(
     max_prototypes: int | None,
     backbone: str | None,
     threads: int | None,
+    looks: int | None,
 ) -> "Model":
     """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
     from exll.errors import InputError
     from exll.estimator import ExLLClassifier
+    from exll.features.backbone import DEFAULT
     from exll.learner.preset import DEFAULT_PRESET
     from exll.vision import ImageLearner
 
@@ -167,6 +171,8 @@ def _model_for(
                 raise InputError(
                     f"{path} was made with {name} {getattr(classifier, name)!r}, which cannot be changed to {value!r}."
                 )
+        if looks is not None and isinstance(model, ImageLearner) and looks != model.backbone.looks:
+            raise InputError(f"{path} was made with looks {model.backbone.looks}, which cannot be changed to {looks}.")
         return model
     made_of: dict[str, Any] = {
         "preset": preset or DEFAULT_PRESET,
@@ -177,7 +183,7 @@ def _model_for(
         new = ExLLClassifier(**made_of)
         new._check_parameters()
         return new
-    learner = ImageLearner(backbone or "nano", threads=threads, **made_of)
+    learner = ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
     learner.classifier._check_parameters()
     return learner
 

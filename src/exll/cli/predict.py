@@ -7,6 +7,7 @@ import typer
 
 from exll.cli.common import (
     BackboneOption,
+    BoxOption,
     CacheOption,
     InferenceChoice,
     InferenceOption,
@@ -15,10 +16,12 @@ from exll.cli.common import (
     ThreadsOption,
     feature_cache,
     open_model,
+    parse_box_option,
     progress_bar,
 )
 
 if TYPE_CHECKING:
+    from exll.features.looks import PixelBox
     from exll.vision import ImageLearner
 
 
@@ -32,6 +35,7 @@ def predict(
         bool, typer.Option("--csv", help="Print as CSV: path,label,probability,runner_up,known,error.")
     ] = False,
     json: JsonOption = False,
+    box: BoxOption = None,
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
     cache: CacheOption = True,
@@ -41,10 +45,11 @@ def predict(
     from exll.errors import StreamError
     from exll.vision import ImageLearner
 
+    region = parse_box_option(box)
     learner = open_model(model, backbone, threads)
     if not isinstance(learner, ImageLearner):
         raise StreamError(f"{model} was taught with vectors, not images; ask it in Python, or with exll evaluate.")
-    answers = _answers(learner, _files(images), inference.value, cache, quiet=json)
+    answers = _answers(learner, _files(images), region, inference.value, cache, quiet=json)
     if json:
         _print_json(answers)
     elif csv:
@@ -72,14 +77,15 @@ def _files(images: list[Path]) -> list[Path]:
 
 
 def _answers(
-    learner: "ImageLearner", files: list[Path], inference: Any, cache: bool, quiet: bool
+    learner: "ImageLearner", files: list[Path], box: "PixelBox | None", inference: Any, cache: bool, quiet: bool
 ) -> list[dict[str, Any]]:
     from exll.features.extract import extract
 
     answers: list[dict[str, Any]] = []
     with progress_bar(quiet) as progress:
         task = progress.add_task("looking", total=len(files))
-        for path, extracted in zip(files, extract(files, learner.backbone, feature_cache(cache)), strict=True):
+        regions = ((path, box) for path in files)
+        for path, extracted in zip(files, extract(regions, learner.backbone, feature_cache(cache)), strict=True):
             if extracted.vector is None:
                 answers.append({"path": str(path), "error": str(extracted.error)})
             else:

@@ -1,22 +1,27 @@
 r"""Where in an image the evidence lies: the global score taken apart by place, exactly and without gradients.
 
-The feature vector is the mean of the feature map over its P places, $f = \tfrac1P\sum_p f_p$, and $x = f/|f|$. A score
-that is linear in x, $w^T x + b$, is therefore a sum over places of $w^T f_p / (P |f|)$, plus the offset b, which
-belongs to no place and is shown as a number. Map plus offset is the score.
+The vector is a sum over looks of the mean of a feature map over its P places, $v = \sum_l \tfrac1P\sum_p f_{lp}$, and
+$x = v/|v|$. A score that is linear in x, $w^T x + b$, is therefore a sum over looks and places of
+$w^T f_{lp} / (P |v|)$, plus the offset b, which belongs to no place and is shown as a number. Each place is laid where
+it is in the picture, and spread over its neighbourhood so that its sum stays the same. Map plus offset is the score.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 
+from exll.features.backbone import Seen
+from exll.features.looks import Box
 from exll.learner.inference import Inference
 from exll.types import Label, Matrix
 
 # Blue to white to orange: told apart by every kind of colour vision.
 AGAINST, FOR = np.array([33, 102, 172]), np.array([230, 97, 1])
 STRONGEST = 0.75
+GRID = 32  # rows and columns of a map, laid over the whole picture
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class EvidenceMap:
 
     label: Label
     against: Label | None
-    values: Matrix  # (rows, columns)
+    values: Matrix  # (rows, columns), over the whole picture
     offset: float
 
     @property
@@ -33,28 +38,60 @@ class EvidenceMap:
         return float(self.values.sum() + self.offset)
 
 
-def evidence_map(
-    asked: Inference, feature_map: NDArray[np.floating], k: int, against: int | None = None
-) -> EvidenceMap:
-    """The global score of class k, or its difference to another, over the places of a (width, rows, columns) map."""
+def evidence_map(asked: Inference, seen: Seen, k: int, against: int | None = None) -> EvidenceMap:
+    """The global score of class k, or its difference to another, over the places of a picture."""
+    assert seen.maps is not None
     local = len(asked.prototype_ids)
     weights, offset = asked.weights[local + k], float(asked.biases[local + k])
     if against is not None:
         weights, offset = weights - asked.weights[local + against], offset - float(asked.biases[local + against])
-    places = feature_map.astype(np.float64)
-    length = float(np.linalg.norm(places.mean(axis=(1, 2))))
-    values = np.tensordot(weights, places, axes=1) / (places.shape[1] * places.shape[2] * length)
-    other = None if against is None else asked.labels[against]
-    return EvidenceMap(asked.labels[k], other, np.asarray(values), offset)
+    maps = seen.maps.astype(np.float64)  # (looks, width, rows, columns)
+    length = float(np.linalg.norm(maps.mean(axis=(2, 3)).sum(axis=0)))
+    places = np.tensordot(maps, weights, axes=(1, 0)) / (maps.shape[2] * maps.shape[3] * length)
+    values = sum(
+        (_laid(look, box) for look, box in zip(places, seen.boxes, strict=True)),
+        start=np.zeros((GRID, GRID)),
+    )
+    return EvidenceMap(asked.labels[k], None if against is None else asked.labels[against], values, offset)
 
 
-def overlay(crop: NDArray[np.uint8], evidence: EvidenceMap) -> Image.Image:
-    """The crop that the network saw, tinted orange where places speak for the class and blue where against it."""
+def _laid(places: Matrix, box: Box) -> Matrix:
+    """The places of one look on the grid over the picture, with the same sum."""
+    left, top, right, bottom = box
+    laid: Matrix = _spread(places.shape[0], top, bottom) @ places @ _spread(places.shape[1], left, right).T
+    return laid
+
+
+def _spread(places: int, start: float, stop: float) -> Matrix:
+    """Shares of each place between two points of a side (0 to 1) on the grid, (GRID, places); columns sum to 1."""
+    middles = start + (np.arange(places) + 0.5) * (stop - start) / places
+    grid = (np.arange(GRID) + 0.5) / GRID
+    reach = max((stop - start) / places, 1 / GRID)
+    shares = np.maximum(0.0, 1.0 - np.abs(grid[:, None] - middles) / reach)
+    spread: Matrix = shares / shares.sum(axis=0)
+    return spread
+
+
+def overlay(picture: Image.Image, evidence: EvidenceMap) -> Image.Image:
+    """The picture in grey, tinted orange where places speak for the class and blue where against it."""
     strongest = float(np.abs(evidence.values).max()) or 1.0
     relative = Image.fromarray((evidence.values / strongest).astype(np.float32))
-    size = crop.shape[1], crop.shape[0]
-    smooth = np.asarray(relative.resize(size, Image.Resampling.BICUBIC)).clip(-1, 1)[:, :, None]
+    smooth = np.asarray(relative.resize(picture.size, Image.Resampling.BICUBIC)).clip(-1, 1)[:, :, None]
     tint = np.where(smooth > 0, FOR, AGAINST)
     strength = STRONGEST * np.abs(smooth)
-    grey = crop.mean(axis=2, keepdims=True)  # colours of the photo would be taken for evidence
+    pixels: NDArray[np.uint8] = np.asarray(picture)
+    grey = pixels.mean(axis=2, keepdims=True)  # colours of the photo would be taken for evidence
     return Image.fromarray((grey * (1 - strength) + tint * strength).round().astype(np.uint8))
+
+
+def outlined(picture: Image.Image, boxes: Sequence[Box]) -> Image.Image:
+    """A picture with the looks that are not all of it drawn as frames."""
+    drawn = picture.copy()
+    draw = ImageDraw.Draw(drawn)
+    width, height = picture.size
+    for left, top, right, bottom in boxes:
+        if (left, top, right, bottom) != (0, 0, 1, 1):
+            frame = (left * width, top * height, right * width - 1, bottom * height - 1)
+            for thickness, colour in ((3, "black"), (1, "white")):  # seen on light and on dark
+                draw.rectangle(frame, outline=colour, width=thickness)
+    return drawn

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from exll.explain.contributions import Without
@@ -18,11 +16,11 @@ from exll.explain.page import READING, html_page, quoted, shown, table
 from exll.explain.score_parts import STYLE as SCORE_STYLE
 from exll.explain.score_parts import all_parts, score_section
 from exll.explain.thumbnails import Thumbnails, data_uri, picture_html, shrunk, strip
+from exll.explain.where_parts import LARGE_SIDE, where_section
 from exll.explain.where_parts import STYLE as WHERE_STYLE
-from exll.explain.where_parts import where_section
 from exll.explain.wording import counted, file_name, percent
+from exll.features.looks import Box
 
-LARGE_SIDE = 480
 LONGEST_REASON = 1000
 PICTURES = 6
 COUNTS_SHOWN = 8
@@ -57,7 +55,7 @@ class Case:
     explanation: Explanation
     without: tuple[Without, ...] = ()
     picture: Image.Image | None = None
-    crop: NDArray[np.uint8] | None = None
+    boxes: tuple[Box, ...] = ()  # where in the picture the network looked
     maps: tuple[EvidenceMap, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,7 +76,7 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
         *_resembles(explanation, thumbnails),
         *_voices(explanation),
         *score_section(explanation, case.without),
-        *where_section(case.crop, case.maps),
+        *where_section(case.picture, case.boxes, case.maps),
         *_technical(case),
         "</main>",
     ]

@@ -17,6 +17,7 @@ from exll.errors import ImageError
 from exll.explain.page import shown
 from exll.explain.wording import file_name
 from exll.features.image import read_image
+from exll.features.looks import cut_out, split_region_ref
 from exll.streams.folder import is_image_name
 
 SIDE = 160
@@ -47,12 +48,17 @@ class Thumbnails:
         self._side = side
 
     def of(self, ref: str) -> Thumbnail:
-        name, path = file_name(ref), self._find(ref)
+        (image, box), name = split_region_ref(ref), file_name(ref)
+        path = self._find(ref)  # a file may be called like a region
+        if path is None and box is not None:
+            path = self._find(image)
+        else:
+            box = None
         if path is None:
             # What was a frame of a video, a row of features or an image in memory never had a file of its own.
-            return Thumbnail(name, None, missing="file not found" if is_image_name(ref) else "no image kept")
+            return Thumbnail(name, None, missing="file not found" if is_image_name(image) else "no image kept")
         try:
-            picture = read_image(path, at_least=self._side)
+            picture = read_image(path, at_least=self._side) if box is None else cut_out(read_image(path), box)
         except ImageError:  # its words could quote the file, which need not be an image at all
             return Thumbnail(name, None, missing="the file cannot be read as an image")
         small = shrunk(picture, self._side)

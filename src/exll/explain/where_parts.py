@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from exll.explain.evidence_map import EvidenceMap, overlay
+from exll.explain.evidence_map import EvidenceMap, outlined, overlay
 from exll.explain.page import quoted
-from exll.explain.thumbnails import data_uri, picture_html
+from exll.explain.thumbnails import data_uri, picture_html, shrunk
 from exll.explain.wording import readable
+from exll.features.looks import Box
+
+LARGE_SIDE = 480
 
 STYLE = """
 .where{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:16px;margin-top:.8rem}
@@ -20,9 +21,9 @@ STYLE = """
 """
 
 
-def where_section(crop: NDArray[np.uint8] | None, maps: Sequence[EvidenceMap]) -> Iterator[str]:
+def where_section(picture: Image.Image | None, boxes: Sequence[Box], maps: Sequence[EvidenceMap]) -> Iterator[str]:
     yield "<h2>Where in the image</h2>"
-    if crop is None:
+    if picture is None:
         yield "<p>Not available: no image was asked about.</p>"
         return
     if not maps:
@@ -34,16 +35,25 @@ def where_section(crop: NDArray[np.uint8] | None, maps: Sequence[EvidenceMap]) -
         '<span class="key no"></span> blue ones against it; the stronger the colour, the more. '
         "What belongs to no place is the offset. Map and offset together are the score.</p>"
     )
+    small = shrunk(picture, LARGE_SIDE)
+    seen, words = outlined(small, boxes), looked_at(len(boxes))
     yield '<div class="where">'
-    yield _figure(Image.fromarray(crop), "The part of the image that the network saw", "What the network saw.")
+    yield _figure(seen, "The parts of the image that the network saw", words)
     for evidence in maps:
         alt = f"Places that speak for {readable(evidence.label, 80)}"
         caption = f"For {quoted(evidence.label)}"
         if evidence.against is not None:
             alt += f" and against {readable(evidence.against, 80)}"
             caption += f" and against {quoted(evidence.against)}: the difference of the two scores"
-        yield _figure(overlay(crop, evidence), alt, f"{caption}.<br><strong>{_sum(evidence)}</strong>")
+        yield _figure(overlay(small, evidence), alt, f"{caption}.<br><strong>{_sum(evidence)}</strong>")
     yield "</div>"
+
+
+def looked_at(looks: int) -> str:
+    """Words for the picture of what the network saw."""
+    if looks == 1:
+        return "The network looked at the part inside the frame, or at all of it where there is none."
+    return "The network looked twice: at the whole image and at the part inside the frame."
 
 
 def _sum(evidence: EvidenceMap) -> str:

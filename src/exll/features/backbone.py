@@ -2,129 +2,219 @@
 
 import hashlib
 import os
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL.Image import Image
 
-from exll.errors import BackboneError
+from exll.errors import BackboneError, InputError
 from exll.features.export import PUBLISHED
 from exll.features.folders import backbone_folder
-from exll.features.image import ImageSource
+from exll.features.image import ImageSource, read_image
+from exll.features.looks import Box, as_shares, check_looks, cut_out, looks_at, side_needed
+from exll.features.packaged import PACKAGED, choice_of, is_installed, packaged_content
 from exll.features.preprocessing import ResizeRule, find_preprocessing
 
+DEFAULT = "efficientnet_lite0"
 BUILT_IN = "nano"
-BATCH = 16
+BATCH = 4  # images that go through the network together: more at once are slower, past the CPU's caches
+
+
+@dataclass(frozen=True)
+class View:
+    """An image made ready for the network: decoded once, whatever is asked of it."""
+
+    picture: Image  # upright and perhaps reduced; only the region, where one was named
+    boxes: tuple[Box, ...]  # where in the picture the network looks, as shares of its width and height
+    inputs: NDArray[Any]  # (looks, ...) what it gets to see
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An image after one run of the network."""
+
+    picture: Image
+    boxes: tuple[Box, ...]
+    vector: NDArray[np.float32]  # (width,)
+    maps: NDArray[np.float32] | None  # (looks, width, rows, columns); summed over the looks, their means are the vector
 
 
 class Backbone:
-    """A network by name (``nano`` is built in; others once added) or by the path of an ``.onnx`` file.
+    """A network by name or by the path of an ``.onnx`` file.
 
-    ``identity`` is a SHA-256 over the weights and the preprocessing: two backbones with one identity give the same
-    vectors. ``resize`` overrules how the network wants images brought to its size.
+    Names are those of ``exll backbone list``: ``efficientnet_lite0``, whose weights are a package of their own,
+    ``nano``, which is part of exll, and others once they are added. ``identity`` is a SHA-256 over the weights, the
+    preprocessing and the looks: two backbones with one identity give the same vectors. ``looks=2`` adds the vectors of
+    the whole image and of its centre, each at unit length; ``looks=1`` sees what the network's file asks for, or what
+    ``resize`` says instead.
     """
 
     def __init__(
-        self, name: str | os.PathLike[str] = BUILT_IN, threads: int | None = None, resize: ResizeRule | None = None
+        self,
+        name: str | os.PathLike[str] = DEFAULT,
+        threads: int | None = None,
+        resize: ResizeRule | None = None,
+        looks: int | None = None,
     ) -> None:
-        import onnxruntime
-
-        self.path = find_backbone(name)
-        self.name = self.path.stem
-        self._how = threads, resize
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or max(1, (os.cpu_count() or 2) - 1)
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # leave the cores to others meanwhile
-        options.log_severity_level = 3
-        content = self.path.read_bytes()
-        try:
-            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # ONNX Runtime raises a family of its own for every way a file can be wrong
-            raise BackboneError(f"{self.path} is no network that ONNX Runtime can run.") from error
-        self.preprocessing = find_preprocessing(self._session.get_modelmeta().custom_metadata_map, self.path)
+        self.looks = looks if looks is not None else 2 if resize is None else 1
+        check_looks(self.looks)
+        if resize is not None and self.looks != 1:
+            raise InputError("two looks are always the whole image and its centre; resize is for looks=1.")
+        self.name, self.path, content = read_network(name)
+        self._arguments = threads, resize, self.looks
+        self._session = _session(content, threads, self.name)
+        self.preprocessing = find_preprocessing(
+            self._session.get_modelmeta().custom_metadata_map, self.path or Path(self.name)
+        )
         if resize is not None:
             self.preprocessing = resize.applied_to(self.preprocessing)
         digest = hashlib.sha256(content)
         digest.update(repr(self.preprocessing).encode())
+        if self.looks != 1:  # models of one look are older than this line
+            digest.update(f"looks={self.looks}".encode())
         self.identity = digest.hexdigest()
         self._input = self._session.get_inputs()[0].name
         outputs = {output.name for output in self._session.get_outputs()}
         wanted = self.preprocessing.features_output, self.preprocessing.map_output
         for output in wanted:
             if output is not None and output not in outputs:
-                raise BackboneError(f"{self.path} has no output {output!r}; it has {', '.join(sorted(outputs))}.")
+                raise BackboneError(f"{self.name} has no output {output!r}; it has {', '.join(sorted(outputs))}.")
         self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, also in another process, opens the file again."""
-        source = BUILT_IN if self.path == find_backbone(BUILT_IN) else self.path.resolve()
-        return _opened_again, (source, *self._how, self.identity)
+        """A copy, also in another process, opens the network again."""
+        return _opened_again, (self.source, *self._arguments, self.identity)
+
+    @property
+    def source(self) -> str:
+        """What opens this network again: its name, or the path of its file."""
+        return self.name if self.path is None else str(self.path.resolve())
 
     @property
     def has_map(self) -> bool:
         return self.preprocessing.map_output is not None
 
-    def prepare(self, source: ImageSource) -> NDArray[Any]:
-        """One image as the network wants it; safe to call in many threads."""
-        return self.preprocessing.prepare(source)
+    def prepare(self, image: ImageSource, box: Any = None, **limits: Any) -> View:
+        """One image as the network wants it; safe to call in many threads.
 
-    def run(self, prepared: list[NDArray[Any]]) -> NDArray[np.float32]:
-        """Vectors of images that were prepared before."""
+        ``box`` is the region (left, top, right, bottom) to look at, in pixels of the upright image; ``limits`` are
+        those of :func:`exll.features.image.read_image`.
+        """
+        if box is None:
+            picture = read_image(image, at_least=side_needed(self.looks, self.preprocessing), **limits)
+        else:
+            picture = cut_out(read_image(image, **limits), box)
+        boxes = looks_at(picture.size, self.looks, self.preprocessing)
+        inputs = np.stack([self.preprocessing.network_input(picture, box) for box in boxes])
+        return View(picture, tuple(as_shares(box, picture.size) for box in boxes), inputs)
+
+    def run(self, inputs: list[NDArray[Any]]) -> NDArray[np.float32]:
+        """Vectors of images that were prepared before, (images, width), from the inputs of their views."""
+        output = [self.preprocessing.features_output]
         vectors = [
-            self._run(self.preprocessing.features_output, np.stack(prepared[start : start + BATCH]))
-            for start in range(0, len(prepared), BATCH)
+            self._added(self._run(output, np.concatenate(inputs[start : start + BATCH]))[0])
+            for start in range(0, len(inputs), BATCH)
         ]
         return np.concatenate(vectors)
 
-    def features(self, images: list[Any]) -> NDArray[np.float32]:
+    def features(self, images: list[Any], boxes: list[Any] | None = None) -> NDArray[np.float32]:
         """Vectors of images, (images, width)."""
-        return self.run([self.prepare(image) for image in images])
+        regions = boxes or [None] * len(images)
+        return self.run([self.prepare(image, box).inputs for image, box in zip(images, regions, strict=True)])
 
-    def feature_map(self, image: ImageSource) -> NDArray[np.float32]:
-        """The vectors of an image's places, (width, rows, columns); their mean is its feature vector."""
-        if self.preprocessing.map_output is None:
-            raise BackboneError(f"the backbone {self.name} gives no feature map.")
-        places: NDArray[np.float32] = self._run(self.preprocessing.map_output, self.prepare(image)[None])[0]
-        return places
+    def see(self, image: "ImageSource | View", box: Any = None) -> Seen:
+        """One image, decoded once and run once, for whatever may be asked about it."""
+        view = image if isinstance(image, View) else self.prepare(image, box)
+        outputs = [self.preprocessing.features_output]
+        if self.preprocessing.map_output is not None:
+            outputs.append(self.preprocessing.map_output)
+        features, *maps = self._run(outputs, view.inputs)
+        weights = self._weights(features)
+        found = maps[0] * weights[:, :, None, None] if maps else None
+        return Seen(view.picture, view.boxes, (features * weights).sum(axis=0), found)
 
-    def _run(self, output: str, batch: NDArray[Any]) -> NDArray[Any]:
+    def _added(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The looks of each image made one vector."""
+        weighted = (features * self._weights(features)).reshape(-1, self.looks, features.shape[1])
+        added: NDArray[np.float32] = weighted.sum(axis=1)
+        return added
+
+    def _weights(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What each look is multiplied by before they are added, (rows, 1): one alone stays as it is."""
+        if self.looks == 1:
+            return np.ones((len(features), 1), np.float32)
+        lengths = np.linalg.norm(features, axis=1, keepdims=True)
+        weights: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return weights
+
+    def _run(self, outputs: list[str], batch: NDArray[Any]) -> list[NDArray[Any]]:
         try:
-            result: NDArray[Any] = self._session.run([output], {self._input: batch})[0]
+            results: list[NDArray[Any]] = self._session.run(outputs, {self._input: batch})
         except Exception as error:
             raise BackboneError(
-                f"{self.path} cannot run on an input of {batch.dtype} {batch.shape}; does its preprocessing fit it?"
+                f"{self.name} cannot run on an input of {batch.dtype} {batch.shape}; does its preprocessing fit it?"
             ) from error
-        return result
+        return results
 
 
-def _opened_again(source: str | Path, threads: int | None, resize: ResizeRule | None, identity: str) -> Backbone:
-    backbone = Backbone(source, threads, resize)
+def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]:
+    """The name, the file and the content of a network; those that everybody gets with exll have no file to name."""
+    text = os.fspath(name)
+    choice = None if _is_path(text) else choice_of(text)
+    if choice is not None:
+        return choice.name, None, packaged_content(choice)
+    path = find_backbone(text)
+    return path.stem, None if text == BUILT_IN else path, path.read_bytes()
+
+
+def _session(content: bytes, threads: int | None, name: str) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or max(1, (os.cpu_count() or 2) - 1)
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # leave the cores to others meanwhile
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # ONNX Runtime raises a family of its own for every way a file can be wrong
+        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+
+
+def _opened_again(source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str) -> Backbone:
+    backbone = Backbone(source, threads, resize, looks)
     if backbone.identity != identity:
-        raise BackboneError(f"{backbone.path} is another network than the one that was copied.")
+        raise BackboneError(f"{source} is another network than the one that was copied.")
     return backbone
 
 
-def find_backbone(name: str | os.PathLike[str]) -> Path:
+def find_backbone(name: str) -> Path:
     """The file of a backbone: a path to one, the built-in, or one that was added."""
-    text = os.fspath(name)
-    if text.endswith(".onnx") or os.sep in text:
-        path = Path(text)
+    if _is_path(name):
+        path = Path(name)
         if not path.is_file():
-            raise BackboneError(f"there is no backbone file at {text}.")
+            raise BackboneError(f"there is no backbone file at {name}.")
         return path
-    if text == BUILT_IN:
+    if name == BUILT_IN:
         return Path(str(files("exll") / "assets" / "nano.onnx"))
-    path = backbone_folder() / f"{text}.onnx"
+    path = backbone_folder() / f"{name}.onnx"
     if not path.is_file():
         known = ", ".join(available_backbones())
-        way = f"'exll backbone add {text}' adds it" if text in PUBLISHED else "'exll backbone list' names more to add"
-        raise BackboneError(f"there is no backbone {text!r} here; there are: {known}. {way}, or name an .onnx file.")
+        way = f"'exll backbone add {name}' adds it" if name in PUBLISHED else "'exll backbone list' names more to add"
+        raise BackboneError(f"there is no backbone {name!r} here; there are: {known}. {way}, or name an .onnx file.")
     return path
 
 
 def available_backbones() -> list[str]:
-    """Names that can be used now: the built-in first."""
-    return [BUILT_IN, *sorted(path.stem for path in backbone_folder().glob("*.onnx"))]
+    """Names that can be used now: the default first, then the built-in."""
+    packaged = [network.name for network in PACKAGED.values() if is_installed(network)]
+    added = sorted(path.stem for path in backbone_folder().glob("*.onnx"))
+    return [*packaged[:1], BUILT_IN, *packaged[1:], *added]
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".onnx") or os.sep in name

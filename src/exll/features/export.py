@@ -4,7 +4,6 @@ This is the only place that needs torch (``pip install "exll[torch]"``), and onl
 """
 
 import json
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from exll.errors import BackboneError
+from exll.whole_files import write_whole
 
 SIZE = 224
 OPSET = 18  # the lowest that torch's exporter writes of itself
@@ -246,19 +246,12 @@ def _difference(torch: Any, onnxruntime: Any, network: Any, content: bytes) -> f
 
 
 def _write(content: bytes, folder: Path, name: str) -> Path:
-    """Beside the target, flushed, then renamed: the path holds a whole file at all times."""
-    target, unfinished = folder / f"{name}.onnx", folder / f".{name}.{os.getpid()}.tmp"
+    target = folder / f"{name}.onnx"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(target)
+        write_whole(target, content)
     except OSError as error:
         raise BackboneError(f"{target} cannot be written: {error.strerror}.") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
     return target
 
 

@@ -7,17 +7,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ImageError
-from exll.features.backbone import BATCH, Backbone
+from exll.features.backbone import Backbone
 from exll.features.cache import FeatureCache
 from exll.features.image import open_regular_file, printable
+from exll.features.looks import PixelBox
 
 LARGEST_FILE = 256_000_000
+READ_TOGETHER = 16
+
+Region: TypeAlias = tuple[Path, PixelBox | None]  # a file, and the part of it that is looked at where it is not all
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,17 @@ class _Prepared:
 
 
 def extract(
-    paths: Iterable[Path], backbone: Backbone, cache: FeatureCache | None = None, workers: int | None = None
+    images: Iterable[Path | Region], backbone: Backbone, cache: FeatureCache | None = None, workers: int | None = None
 ) -> Iterator[Extracted]:
-    """The vectors of image files, in order. A bad file gives an error in its place and stops nothing."""
+    """The vectors of image files, or of regions in them, in order. A bad file gives an error in its place and stops
+    nothing."""
     workers = workers or max(1, (os.cpu_count() or 2) - 1)
-    source = iter(paths)
+    source = ((image, None) if isinstance(image, Path) else image for image in images)
     pending: deque[Future[list[_Prepared]]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="exll-read") as pool:
         try:
             while True:
-                while len(pending) < workers + 2 and (some := list(islice(source, BATCH))):
+                while len(pending) < workers + 2 and (some := list(islice(source, READ_TOGETHER))):
                     pending.append(pool.submit(_prepare, some, backbone, cache))
                 if not pending:
                     return
@@ -58,19 +63,26 @@ def extract(
                 future.cancel()
 
 
-def _prepare(paths: list[Path], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
-    contents = [_read(path) for path in paths]
-    keys = [FeatureCache.key(backbone.identity, c) if isinstance(c, bytes) else None for c in contents]
+def _prepare(images: list[Region], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
+    contents = [_read(path) for path, _ in images]
+    keys = [
+        _key(backbone, content, box) if isinstance(content, bytes) else None
+        for content, (_, box) in zip(contents, images, strict=True)
+    ]
     known = {} if cache is None else cache.get([key for key in keys if key is not None], backbone.width)
     prepared = []
-    for path, content, key in zip(paths, contents, keys, strict=True):
+    for image, content, key in zip(images, contents, keys, strict=True):
         if isinstance(content, ImageError):
             prepared.append(_Prepared(error=content))
         elif key in known:
             prepared.append(_Prepared(key=key, vector=known[key]))
         else:
-            prepared.append(_decode(path, content, key, backbone))
+            prepared.append(_decode(image, content, key, backbone))
     return prepared
+
+
+def _key(backbone: Backbone, content: bytes, box: PixelBox | None) -> bytes:
+    return FeatureCache.key(backbone.identity if box is None else f"{backbone.identity} {box}", content)
 
 
 def _read(path: Path) -> bytes | ImageError:
@@ -85,9 +97,10 @@ def _read(path: Path) -> bytes | ImageError:
         return ImageError(f"{printable(path)}: the file cannot be read ({error}).")
 
 
-def _decode(path: Path, content: bytes, key: bytes | None, backbone: Backbone) -> _Prepared:
+def _decode(image: Region, content: bytes, key: bytes | None, backbone: Backbone) -> _Prepared:
+    path, box = image
     try:
-        return _Prepared(key=key, network_input=backbone.prepare(content))
+        return _Prepared(key=key, network_input=backbone.prepare(content, box).inputs)
     except ImageError as error:
         return _Prepared(error=ImageError(f"{printable(path)}: {error}"))
 

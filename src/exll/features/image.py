@@ -20,7 +20,7 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
-from exll.errors import ImageError, InputError
+from exll.errors import ImageError
 from exll.features.other_kinds import looks_like
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
@@ -95,23 +95,29 @@ def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels:
     raise ImageError(f"an image must be a path, bytes, an array or a PIL image; got {type(source).__name__}.")
 
 
-def resize(
+def middle(size: tuple[int, int], resize_to: int, crop: int) -> tuple[float, float, float, float]:
+    """The part of a picture that would lie in the middle crop after its short side became ``resize_to``.
+
+    Resizing this part alone gives the same pixels (PIL's filters look past its edges), and a picture of 1 x 100000 is
+    never blown up to full width.
+    """
+    short = min(size)
+    box = []
+    for side in size:
+        resized = resize_to * side // short
+        start = (resized - crop) // 2
+        box.append((start * side / resized, (start + crop) * side / resized))
+    (left, right), (top, bottom) = box
+    return left, top, right, bottom
+
+
+def resized(
     image: Image.Image,
-    how: Literal["short-side-crop", "squash"],
+    box: tuple[float, float, float, float],
     size: int,
-    resize_to: int,
     interpolation: Literal["bilinear", "bicubic", "lanczos", "nearest"],
 ) -> NDArray[np.uint8]:
-    """A picture as (size, size, 3): squashed, or its short side brought to ``resize_to`` and the middle cut out."""
-    if image.mode != "RGB":
-        image = image.convert("RGB")
-    box = None
-    if how == "short-side-crop":
-        if not 0 < size <= resize_to:
-            raise InputError(f"size must lie between 1 and resize_to, {resize_to}, to be cut out of it; got {size}.")
-        box = _middle(image.size, resize_to, size)
-    elif how != "squash":
-        raise InputError(f"images are resized by 'short-side-crop' or 'squash'; got {how!r}.")
+    """A part of an RGB picture as (size, size, 3)."""
     return np.array(image.resize((size, size), FILTERS[interpolation], box), np.uint8)
 
 
@@ -326,19 +332,3 @@ def _as_uint8(array: NDArray[Any]) -> NDArray[np.uint8]:
             )
         return _from_unit(array)
     raise ImageError(f"the image must be of uint8, uint16, bool, or floats from 0 to 1; got {array.dtype}.")
-
-
-def _middle(size: tuple[int, int], resize_to: int, crop: int) -> tuple[float, float, float, float]:
-    """The part of a picture that would lie in the middle crop after its short side became ``resize_to``.
-
-    Resizing this part alone gives the same pixels (PIL's filters look past its edges), and a picture of 1 x 100000 is
-    never blown up to full width.
-    """
-    short = min(size)
-    box = []
-    for side in size:
-        resized = resize_to * side // short
-        start = (resized - crop) // 2
-        box.append((start * side / resized, (start + crop) * side / resized))
-    (left, right), (top, bottom) = box
-    return left, top, right, bottom

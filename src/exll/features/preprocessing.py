@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL.Image import Image
 
 from exll.errors import BackboneError
-from exll.features.image import ImageSource, read_image, resize
+from exll.features.image import middle, resized
 
 Resize = Literal["short-side-crop", "squash"]
 Interpolation = Literal["bilinear", "bicubic", "lanczos", "nearest"]
@@ -71,19 +72,20 @@ class Preprocessing:
             )
         return preprocessing
 
-    def prepare(self, source: ImageSource) -> NDArray[Any]:
-        """One image as one input, without the batch axis."""
-        pixels = self.crop(source)
+    def box(self, size: tuple[int, int]) -> tuple[float, float, float, float]:
+        """The part of an image of this size that one look sees: left, top, right, bottom."""
+        if self.resize == "squash":
+            return 0.0, 0.0, float(size[0]), float(size[1])
+        return middle(size, self.resize_to, self.size)
+
+    def network_input(self, image: Image, box: tuple[float, float, float, float]) -> NDArray[Any]:
+        """A part of an upright RGB image as one input, without the batch axis."""
+        pixels = resized(image, box, self.size, self.interpolation)
         if self.dtype == "uint8":
             return pixels if self.layout == "NHWC" else np.ascontiguousarray(pixels.transpose(2, 0, 1))
         mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
         values = (pixels * np.float32(self.scale) - mean) / std
         return np.ascontiguousarray(values if self.layout == "NHWC" else values.transpose(2, 0, 1), np.float32)
-
-    def crop(self, source: ImageSource) -> NDArray[np.uint8]:
-        """The part of the image that the network sees, (size, size, 3)."""
-        image = read_image(source, at_least=self.resize_to)
-        return resize(image, self.resize, self.size, self.resize_to, self.interpolation)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from exll.features.looks import PixelBox
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -22,6 +24,7 @@ class Example:
     row: int | None = None  # of a features file
     factor: str | None = None  # what makes the recording hard: clutter, illumination, occlusion or size
     level: int | None = None  # how hard, from 1 on
+    box: PixelBox | None = None  # the region of the image that shows it, where that is not all
 
 
 def composed(text: str) -> str:

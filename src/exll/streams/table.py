@@ -1,4 +1,4 @@
-"""A CSV with one image a line: ``path,label[,instance,video,frame]``."""
+"""A CSV with one image a line: ``path,label[,instance,video,frame,x0,y0,x1,y1]``."""
 
 import csv
 import io
@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from exll.errors import StreamError
+from exll.features.looks import PixelBox, region_ref
 from exll.streams.example import Example, composed
 
 SEPARATORS = ",;\t"
 REQUIRED = ("path", "label")
 OPTIONAL = ("instance", "video", "frame")
+BOX = ("x0", "y0", "x1", "y1")  # of the region that the label is for, in pixels of the upright image
 
 
 def read_table(source: Path) -> list[Example]:
@@ -24,7 +26,7 @@ def read_table(source: Path) -> list[Example]:
     rows = _rows(source, text, _separator(text))
     _, header = next(rows, (1, []))
     columns = {name: i for i, name in enumerate(_names(header))}
-    for name in (*REQUIRED, *OPTIONAL):
+    for name in (*REQUIRED, *OPTIONAL, *BOX):
         count = _names(header).count(name)
         if count > 1 or (count == 0 and name in REQUIRED):
             raise StreamError(
@@ -44,14 +46,16 @@ def read_table(source: Path) -> list[Example]:
                 raise StreamError(f"{source}, line {line}: the {name} is empty.")
         path = source.parent / fields["path"]
         instance, video, frame = (_applicable(fields.get(name, "")) for name in OPTIONAL)
+        box = _box(fields, source, line)
         examples.append(
             Example(
-                str(path),
+                region_ref(str(path), box),
                 composed(fields["label"].strip()),
                 path=path,
                 instance=instance,
                 video=video,
-                frame=None if frame is None else _whole(frame, source, line),
+                frame=None if frame is None else _whole(frame, "frame", source, line),
+                box=box,
             )
         )
     if not examples:
@@ -110,9 +114,20 @@ def _applicable(field: str) -> str | None:
     return None if name in ("", "-1") else name
 
 
-def _whole(field: str, source: Path, line: int) -> int:
+def _box(fields: dict[str, str], source: Path, line: int) -> PixelBox | None:
+    """All four columns, or none of them; whether the box lies in the image is found when that is read."""
+    given = [field for name in BOX if (field := _applicable(fields.get(name, ""))) is not None]
+    if not given:
+        return None
+    if len(given) < len(BOX):
+        raise StreamError(f"{source}, line {line}: a box needs all of {', '.join(BOX)}.")
+    left, top, right, bottom = (_whole(fields[name].strip(), name, source, line) for name in BOX)
+    return left, top, right, bottom
+
+
+def _whole(field: str, name: str, source: Path, line: int) -> int:
     # pandas writes whole numbers as 5.0 when another row of the column is empty.
     number = re.fullmatch(r"([+-]?[0-9]{1,18})(\.0*)?", field)
     if number is None:
-        raise StreamError(f"{source}, line {line}: frame must be a whole number; got {field!r}.")
+        raise StreamError(f"{source}, line {line}: {name} must be a whole number; got {field!r}.")
     return int(number[1])

@@ -6,22 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from exll.studio.errors import MissingError
+from exll.studio.seeing import SeenImage
 
 MOST_KEPT = 64
-MOST_BYTES = 64_000_000
+MOST_BYTES = 96_000_000
 
 
 @dataclass(frozen=True)
 class Asked:
-    digest: str
+    """An image under the name that it was sent with."""
+
     name: str
-    content: bytes
-    format: str
-    vector: NDArray[np.float32]
+    image: SeenImage
 
 
 class AskedImages:
@@ -49,10 +46,11 @@ class AskedImages:
                 self._waiting -= 1
 
     def keep(self, asked: Asked) -> None:
+        digest = asked.image.digest
         with self._lock:
-            self._drop(asked.digest)
-            self._kept[asked.digest] = asked
-            self._nbytes += len(asked.content)
+            self._drop(digest)
+            self._kept[digest] = asked
+            self._nbytes += asked.image.nbytes
             while len(self._kept) > MOST_KEPT or (self._nbytes > MOST_BYTES and len(self._kept) > 1):
                 self._drop(next(iter(self._kept)))
 
@@ -65,4 +63,4 @@ class AskedImages:
 
     def _drop(self, digest: str) -> None:
         dropped = self._kept.pop(digest, None)
-        self._nbytes -= 0 if dropped is None else len(dropped.content)
+        self._nbytes -= 0 if dropped is None else dropped.image.nbytes

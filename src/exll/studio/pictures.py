@@ -3,9 +3,7 @@
 import contextlib
 import hashlib
 import io
-import os
 import re
-import secrets
 from collections.abc import Container, Iterable
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from PIL import Image
 from exll.explain.thumbnails import QUALITY, shrunk
 from exll.features.image import read_image
 from exll.studio.errors import MissingError
+from exll.whole_files import flush_folder, write_whole
 
 SIDE = 256
 MEDIA_TYPES = {
@@ -50,19 +49,19 @@ class Pictures:
         for kind in (self._images, self._thumbnails):
             for start in range(256):
                 (kind / f"{start:02x}").mkdir(parents=True, exist_ok=True)
-            _flush_folder(kind)
-        _flush_folder(folder)
+            flush_folder(kind)
+        flush_folder(folder)
 
     def keep(self, digest: str, content: bytes) -> None:
         """On the disk, surely, when this returns."""
         path = self._path(self._images, digest)
         if path.exists():  # written whole or not at all, so it is this content
             return
-        _write(path, content, flush=True)
+        write_whole(path, content)
 
     def keep_thumbnail(self, digest: str, content: bytes) -> None:
         """Perhaps lost in a power cut; then it is made anew when it is asked for."""
-        _write(self._path(self._thumbnails, digest, ".webp"), content, flush=False)
+        write_whole(self._path(self._thumbnails, digest, ".webp"), content, flush=False)
 
     def image(self, digest: str) -> bytes:
         try:
@@ -102,30 +101,3 @@ class Pictures:
         if not DIGEST.fullmatch(digest):
             raise MissingError("there is no such image.")
         return folder / digest[:2] / f"{digest}{suffix}"
-
-
-def _write(path: Path, content: bytes, *, flush: bool) -> None:
-    """Beside its place, then renamed: the path never holds half an image."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            if flush:
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if flush:
-        _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """A new name is on the disk only when its folder is."""
-    with contextlib.suppress(OSError):  # not every system opens a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Self
 
 from exll.errors import ExLLError
-from exll.features.backbone import BUILT_IN, Backbone, find_backbone
+from exll.features.backbone import DEFAULT, Backbone
+from exll.features.looks import PixelBox
 from exll.studio.asked import AskedImages
 from exll.studio.events import Events
 from exll.studio.live import Live
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
-from exll.studio.seeing import see
+from exll.studio.seeing import SeenImage, see
 from exll.studio.snapshots import Snapshots
 from exll.studio.store import DATABASE, Image, Store
 from exll.studio.work import Work
@@ -75,16 +76,19 @@ class Project:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def kept_image(self, content: bytes) -> Image:
+    def kept_image(self, content: bytes, box: PixelBox | None = None) -> Image:
         """Look at an image and bring it to the disk; one that was taught before need not be looked at."""
-        known = self.store.image(digest_of(content))
+        known = self.store.image(digest_of(content)) if box is None else None
         if known is not None:
             self.pictures.keep(known.digest, content)
             return known
-        seen = see(content, self.backbone)
-        self.pictures.keep(seen.digest, content)
-        self.pictures.keep_thumbnail(seen.digest, thumbnail_of(seen.picture))
-        return Image(seen.digest, seen.format, len(content), seen.vector)
+        return self.keep(see(content, self.backbone, box))
+
+    def keep(self, image: SeenImage) -> Image:
+        """Bring an image to the disk that was looked at before."""
+        self.pictures.keep(image.digest, image.content)
+        self.pictures.keep_thumbnail(image.digest, thumbnail_of(image.seen.picture))
+        return Image(image.digest, image.format, len(image.content), image.vector)
 
     @property
     def name(self) -> str:
@@ -116,16 +120,17 @@ def _backbone_of(store: Store, wanted: str | None) -> Backbone:
     """The one that the project's vectors were made with."""
     identity = store.fact("backbone_identity")
     if identity is None:
-        backbone = Backbone(wanted or BUILT_IN)
-        built_in = backbone.path == find_backbone(BUILT_IN)
-        store.set_fact("backbone", BUILT_IN if built_in else str(backbone.path.resolve()))
+        backbone = Backbone(wanted or DEFAULT)
+        store.set_fact("backbone", backbone.source)
+        store.set_fact("looks", str(backbone.looks))
         store.set_fact("backbone_identity", backbone.identity)
         return backbone
-    backbone = Backbone(wanted or store.fact("backbone") or BUILT_IN)
+    looks = int(store.fact("looks") or 1)  # which projects of before did not note
+    backbone = Backbone(wanted or store.fact("backbone") or DEFAULT, looks=looks)
     if backbone.identity != identity:
         raise ExLLError(
             f"this project was taught with the backbone {store.fact('backbone')} (identity {identity[:12]}), and "
-            f"{backbone.path} is another one (identity {backbone.identity[:12]}); begin a new project for it."
+            f"{backbone.source} is another one (identity {backbone.identity[:12]}); begin a new project for it."
         )
     return backbone
 

@@ -1,37 +1,59 @@
-"""From the bytes of a file to what the network sees: checked by decoding, never by name."""
+"""From the bytes of a file to what the network sees: checked by decoding, never by name; decoded once, run once."""
 
-from dataclasses import dataclass
+import io
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL.Image import Image as Picture
 
 from exll.errors import ImageError, InputError
-from exll.features.backbone import Backbone
+from exll.explain.thumbnails import shrunk
+from exll.features.backbone import Backbone, Seen
 from exll.features.image import image_format, read_image
+from exll.features.looks import PixelBox, cut_out
 from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
 
 MOST_PIXELS = 64_000_000
+SIDE = 512  # of the picture that is kept beside what was seen
+REGION_SIDE, REGION_QUALITY = 1536, 95
 
 
 @dataclass(frozen=True)
-class Seen:
-    """An image, decoded and looked at."""
+class SeenImage:
+    """A file and what the network saw in it."""
 
     digest: str
     content: bytes
     format: str
-    picture: Picture
-    vector: NDArray[np.float32]
+    seen: Seen
+
+    @property
+    def vector(self) -> NDArray[np.float32]:
+        return self.seen.vector
+
+    @property
+    def nbytes(self) -> int:
+        maps = 0 if self.seen.maps is None else self.seen.maps.nbytes
+        return len(self.content) + 3 * SIDE**2 + maps
 
 
-def see(content: bytes, backbone: Backbone) -> Seen:
-    """Raises ImageError in one sentence."""
-    picture = read_image(content, at_least=backbone.preprocessing.resize_to, most_pixels=MOST_PIXELS)
-    vector = backbone.features([picture])[0]
+def see(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> SeenImage:
+    """Raises ImageError in one sentence. A region of an image goes on as an image of its own."""
+    if box is not None:
+        content = _region_file(content, box)
+    seen = backbone.see(backbone.prepare(content, most_pixels=MOST_PIXELS))
     try:
-        check_rows(vector[None])
+        check_rows(seen.vector[None])
     except InputError as error:
         raise ImageError("the network sees nothing in this image that could be learned.") from error
-    return Seen(digest_of(content), content, image_format(content[:32]) or "", picture, vector)
+    small = replace(seen, picture=shrunk(seen.picture, SIDE))
+    return SeenImage(digest_of(content), content, image_format(content[:32]) or "", small)
+
+
+def _region_file(content: bytes, box: PixelBox) -> bytes:
+    """The region as a JPEG: the same bytes for the same image and box, so that it is not taught twice."""
+    region = cut_out(read_image(content, most_pixels=MOST_PIXELS), box)
+    file = io.BytesIO()
+    shrunk(region, REGION_SIDE).save(file, "JPEG", quality=REGION_QUALITY, subsampling=0)
+    return file.getvalue()

@@ -8,13 +8,22 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, File, Form, Query, Response, UploadFile
 
 from exll.errors import ImageError
-from exll.explain.evidence_map import EvidenceMap, overlay
+from exll.explain.evidence_map import overlay
 from exll.explain.explanation import Evidence
 from exll.studio.asked import Asked
 from exll.studio.live import Model
 from exll.studio.pictures import MEDIA_TYPES, encoded
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, LabelField, about_image, change, content_of, name_of
+from exll.studio.routes.common import (
+    PROBLEMS,
+    BoxField,
+    CurrentProject,
+    LabelField,
+    about_image,
+    change,
+    content_of,
+    name_of,
+)
 from exll.studio.routes.shapes import (
     BeliefShape,
     CorrectAnswer,
@@ -29,7 +38,7 @@ from exll.studio.routes.shapes import (
     thumbnail_url,
 )
 from exll.studio.routes.teach import conflict
-from exll.studio.seeing import see
+from exll.studio.seeing import SeenImage, see
 from exll.studio.teaching import Belief, Offered, correct
 
 MOST_LABEL = 1000
@@ -41,21 +50,21 @@ AskedId = Annotated[str | None, Form(max_length=64, description="the id of an im
 
 
 @router.post("/predict")
-async def predict(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> PredictAnswer:
+async def predict(project: CurrentProject, box: BoxField, file: OneFile = None, asked: AskedId = None) -> PredictAnswer:
     """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    return await about_image(project, file, asked, _predicted)
+    return await about_image(project, file, asked, box, _predicted)
 
 
 @router.post("/explain")
-async def explain(project: CurrentProject, file: OneFile = None, asked: AskedId = None) -> ExplainAnswer:
+async def explain(project: CurrentProject, box: BoxField, file: OneFile = None, asked: AskedId = None) -> ExplainAnswer:
     """The answer with its reasons: hit, near hit, near miss with their pictures, and where in the image."""
-    return await about_image(project, file, asked, _explained)
+    return await about_image(project, file, asked, box, _explained)
 
 
 @router.get("/asked/{asked}/image", response_class=Response)
 async def asked_picture(project: CurrentProject, asked: str) -> Response:
     """An image that was asked about a moment ago."""
-    image = project.asked.of(asked)
+    image = project.asked.of(asked).image
     return Response(image.content, media_type=MEDIA_TYPES[image.format])
 
 
@@ -66,12 +75,12 @@ async def evidence(
     label: Annotated[str, Query(max_length=MOST_LABEL)],
     against: Annotated[str | None, Query(max_length=MOST_LABEL)] = None,
 ) -> Response:
-    """PNG of what the network saw: orange places speak for the class, blue ones against it."""
-    image = project.asked.of(asked)
+    """PNG of the image: orange places speak for the class, blue ones against it."""
+    seen = project.asked.of(asked).image.seen
 
     def draw() -> bytes:
-        found = _map(project.live.current, image, label, against)
-        return encoded(overlay(project.backbone.preprocessing.crop(image.content), found), "PNG")
+        found = project.live.current.taught().evidence_map(seen, label, against)
+        return encoded(overlay(seen.picture, found), "PNG")
 
     return Response(await project.looking.run(draw), media_type="image/png")
 
@@ -80,12 +89,13 @@ async def evidence(
 async def correct_answer(
     project: CurrentProject,
     label: LabelField,
+    box: BoxField,
     file: OneFile = None,
     asked: AskedId = None,
     two_labels: Annotated[bool, Form()] = False,
 ) -> CorrectAnswer:
     """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now."""
-    offer = await about_image(project, file, asked, _offered)
+    offer = await about_image(project, file, asked, box, _offered)
     outcome, before, after = await change(project, lambda: correct(project, offer, label, two_labels))
     if outcome.status == "conflict":
         raise conflict(outcome)
@@ -113,22 +123,21 @@ async def predictions(project: CurrentProject, files: Annotated[list[UploadFile]
     return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": disposition})
 
 
-def _predicted(project: Project, image: Asked) -> PredictAnswer:
+def _predicted(project: Project, asked: Asked) -> PredictAnswer:
     return PredictAnswer(
-        asked=image.digest,
-        prediction=PredictionShape.of(project.live.current.predict(image.vector)),
-        taught_as=_taught_as(project, image),
+        asked=asked.image.digest,
+        prediction=PredictionShape.of(project.live.current.predict(asked.image.vector)),
+        taught_as=_taught_as(project, asked.image),
     )
 
 
-def _offered(project: Project, image: Asked) -> Offered:
-    return Offered(project.kept_image(image.content), image.name)
+def _offered(project: Project, asked: Asked) -> Offered:
+    return Offered(project.keep(asked.image), asked.name)
 
 
-def _explained(project: Project, image: Asked) -> ExplainAnswer:
-    model = project.live.current
-    eye = model.taught()
-    explanation = eye.classifier.explain(image.vector)
+def _explained(project: Project, asked: Asked) -> ExplainAnswer:
+    model, image = project.live.current, asked.image
+    explanation = model.taught().explain(image.seen)
     prediction = PredictionShape.of(model.predict(image.vector))
     against = None if explanation.runner_up is None else str(explanation.runner_up)
     where = []
@@ -168,12 +177,8 @@ def _evidence(evidence: Evidence) -> EvidenceShape:
     )
 
 
-def _map(model: Model, image: Asked, label: str, against: str | None) -> EvidenceMap:
-    return model.taught().evidence_map(image.content, label, against)
-
-
-def _where(model: Model, image: Asked, label: str, against: str | None) -> WhereShape:
-    found = _map(model, image, label, against)
+def _where(model: Model, image: SeenImage, label: str, against: str | None) -> WhereShape:
+    found = model.taught().evidence_map(image.seen, label, against)
     query = urlencode({"label": label} | ({} if against is None else {"against": against}))
     return WhereShape(
         label=label,
@@ -185,7 +190,7 @@ def _where(model: Model, image: Asked, label: str, against: str | None) -> Where
     )
 
 
-def _taught_as(project: Project, image: Asked) -> list[ExampleShape]:
+def _taught_as(project: Project, image: SeenImage) -> list[ExampleShape]:
     return [ExampleShape.of(example) for example in project.store.taught_as(image.digest)]
 
 

@@ -6,7 +6,9 @@ from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, Form, Request, UploadFile
 
+from exll.errors import InputError
 from exll.explain.wording import file_name
+from exll.features.looks import PixelBox, parse_box
 from exll.studio.asked import Asked
 from exll.studio.errors import TooLargeError, UnusableError
 from exll.studio.labels import clean_label
@@ -39,6 +41,19 @@ async def _label(label: Annotated[str, Form(max_length=LONGEST_FORM_TEXT)]) -> s
     return clean_label(label)
 
 
+async def _box(
+    box: Annotated[
+        str | None,
+        Form(max_length=LONGEST_FORM_TEXT, description="the region to look at: left,top,right,bottom in pixels"),
+    ] = None,
+) -> PixelBox | None:
+    try:
+        return None if box is None else parse_box(box)
+    except InputError as error:
+        raise UnusableError(str(error), "Send a box like 10,20,110,90, or none.") from error
+
+
+BoxField = Annotated[PixelBox | None, Depends(_box)]
 CurrentProject = Annotated[Project, Depends(_project)]
 LabelField = Annotated[str, Depends(_label)]
 
@@ -60,7 +75,11 @@ def name_of(file: UploadFile) -> str:
 
 
 async def about_image(
-    project: Project, file: UploadFile | None, asked: str | None, answer: Callable[[Project, Asked], Result]
+    project: Project,
+    file: UploadFile | None,
+    asked: str | None,
+    box: PixelBox | None,
+    answer: Callable[[Project, Asked], Result],
 ) -> Result:
     """Answer about an image that is sent along, or that was asked about a moment ago. In one go: handing work from
     thread to thread costs more than some answers."""
@@ -68,13 +87,14 @@ async def about_image(
         raise UnusableError("send either the image as 'file' or the id of one asked about before as 'asked'.")
     if file is None:
         assert asked is not None
+        if box is not None:
+            raise UnusableError("a box is for an image that is sent along.", "Send the image again as 'file'.")
         with project.asked.answering():
             return await project.looking.run(answer, project, project.asked.of(asked))
     content, name = await content_of(file), name_of(file)
 
     def look_and_answer() -> Result:
-        seen = see(content, project.backbone)
-        image = Asked(seen.digest, name, content, seen.format, seen.vector)
+        image = Asked(name, see(content, project.backbone, box))
         project.asked.keep(image)
         return answer(project, image)
 

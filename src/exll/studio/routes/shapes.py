@@ -118,7 +118,7 @@ class WhereShape(BaseModel):
     total: float
     offset: float
     score: float
-    picture: str = Field(description="address of a PNG: what the network saw, orange for and blue against")
+    picture: str = Field(description="address of a PNG: the image, orange for and blue against")
 
 
 class ExplainAnswer(BaseModel):

@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Response, UploadFile
 
 from exll.errors import ImageError
+from exll.features.looks import PixelBox
 from exll.studio.answers import IMAGE_HINT, refusal
 from exll.studio.errors import ConflictError, UnusableError
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, LabelField, change, content_of, name_of
+from exll.studio.routes.common import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
 from exll.studio.routes.shapes import ExampleShape, TaughtFile, TeachAnswer
 from exll.studio.teaching import Offered, Outcome, teach
 
@@ -31,6 +32,7 @@ Group = Annotated[
 async def teach_images(
     project: CurrentProject,
     label: LabelField,
+    box: BoxField,
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
     group: Group = None,
@@ -39,7 +41,7 @@ async def teach_images(
     one label, and under a second one only where ``two_labels`` says so."""
     if len(files) > MOST_FILES:
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
-    looked = [await _offered(project, file) for file in files]
+    looked = [await _offered(project, file, box) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
     outcomes = iter(
         await change(project, lambda: teach(project, offered, label, two_labels, group=group)) if offered else []
@@ -51,10 +53,10 @@ async def teach_images(
     return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
 
 
-async def _offered(project: Project, file: UploadFile) -> Offered | TaughtFile:
+async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | TaughtFile:
     content, name = await content_of(file), name_of(file)
     try:
-        return Offered(await project.looking.run(project.kept_image, content), name)
+        return Offered(await project.looking.run(project.kept_image, content, box), name)
     except ImageError as error:
         return unreadable_file(name, error)
 

@@ -33,7 +33,7 @@ export function offerMaps(element, image, where) {
   const show = (pressed, source, what) => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button === pressed));
     image.src = source ?? plain;
-    image.alt = source ? `The part that I look at; orange places speak ${what}, blue ones against` : words;
+    image.alt = source ? `The picture in grey; orange places speak ${what}, blue ones against` : words;
     legend.hidden = source === null;
   };
   element.hidden = where.length === 0;
