@@ -8,7 +8,8 @@ from PIL.Image import Image as Picture
 
 from exll.errors import ImageError, InputError
 from exll.features.backbone import Backbone
-from exll.features.image import image_format, read_image
+from exll.features.formats import HEAD_BYTES, image_format
+from exll.features.image import read_image
 from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
 
@@ -34,4 +35,4 @@ def see(content: bytes, backbone: Backbone) -> Seen:
         check_rows(vector[None])
     except InputError as error:
         raise ImageError("the network sees nothing in this image that could be learned.") from error
-    return Seen(digest_of(content), content, image_format(content[:32]) or "", picture, vector)
+    return Seen(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", picture, vector)
