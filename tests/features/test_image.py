@@ -219,6 +219,16 @@ def test_transparent_colours_of_a_palette_or_a_key_become_white() -> None:
     assert pixels(key)[0].tolist() == [NOISE[0, 0].tolist(), [255] * 3]
 
 
+def test_one_clear_grey_among_65536_becomes_white() -> None:
+    deep = np.array([[0, 4660, 4661, 65535]], ">u2")
+    for clear, expected in ((4660, [0, 255, 18, 255]), (0, [255, 18, 18, 255]), (9, [0, 18, 18, 255])):
+        content = png(
+            4, 1, b"\0" + deep.tobytes(), before=png_chunk(b"tRNS", clear.to_bytes(2, "big")), colour=0, depth=16
+        )
+        assert pixels(content)[0].tolist() == [[level] * 3 for level in expected]
+        assert pixels(Image.open(io.BytesIO(content)))[0, :, 0].tolist() == expected
+
+
 def test_cmyk_keeps_its_colours_in_a_jpeg_of_adobe_and_in_a_tiff() -> None:
     cyan = Image.new("CMYK", (16, 16), (255, 0, 0, 0))
     assert pixels(encode(cyan, "TIFF"))[3, 3].tolist() == [0, 255, 255]

@@ -212,10 +212,19 @@ def _orientation(info: Mapping[Any, Any]) -> int:
 
 def _rgb(picture: Image.Image, where: str) -> Image.Image:
     if picture.mode in ("I", "F") or picture.mode.startswith("I;16"):
-        return Image.fromarray(_deep_grey(np.asarray(picture), where)).convert("RGB")
+        picture = _eight_bits(picture, where)
     if picture.has_transparency_data:
         return _over_white(picture)
     return picture.convert("RGB")
+
+
+def _eight_bits(picture: Image.Image, where: str) -> Image.Image:
+    values = np.asarray(picture)
+    grey = Image.fromarray(_deep_grey(values, where))
+    clear = picture.info.get("transparency")
+    if isinstance(clear, int):  # the one grey that is transparent, among all the 65,536
+        grey.putalpha(Image.fromarray(np.where(values == clear, 0, 255).astype(np.uint8)))
+    return grey
 
 
 def _over_white(picture: Image.Image) -> Image.Image:
