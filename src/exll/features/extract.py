@@ -18,6 +18,9 @@ from exll.features.cache import FeatureCache
 from exll.features.image import open_regular_file, printable
 
 LARGEST_FILE = 256_000_000
+# Grows when the same file gives other pixels than before, so that no vector of the old ones is taken from the cache.
+# 2: colours are converted to sRGB by their profile.
+READING = 2
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def extract(
 
 def _prepare(paths: list[Path], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
     contents = [_read(path) for path in paths]
-    keys = [FeatureCache.key(backbone.identity, c) if isinstance(c, bytes) else None for c in contents]
+    keys = [FeatureCache.key(f"{backbone.identity} {READING}", c) if isinstance(c, bytes) else None for c in contents]
     known = {} if cache is None else cache.get([key for key in keys if key is not None], backbone.width)
     prepared = []
     for path, content, key in zip(paths, contents, keys, strict=True):

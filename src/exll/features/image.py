@@ -12,8 +12,10 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from PIL.ImageCms import ImageCmsTransform
 
 from exll.errors import ImageError, InputError
+from exll.features.colour import as_rgb, converter_to_srgb
 from exll.features.formats import FORMATS, HEAD_BYTES, MissingDecoderError, image_format, sizes_before_opening
 from exll.features.other_kinds import looks_like
 
@@ -47,7 +49,8 @@ def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels:
     """An upright RGB picture of its own, or an ImageError in one sentence, which begins with the path if there is one.
 
     A source is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image. The content decides on
-    the format, not the name. Of several images in a file the first or the primary one is read. What is transparent becomes white. ``at_least`` is the shortest side that will
+    the format, not the name. Of several images in a file the first or the primary one is read. Colours are converted
+    to sRGB by the profile in the file. What is transparent becomes white. ``at_least`` is the shortest side that will
     be needed: it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and changes nothing else.
 
     >>> read_image(np.zeros((2, 3), np.uint8)).size
@@ -211,11 +214,12 @@ def _orientation(info: Mapping[Any, Any]) -> int:
 
 
 def _rgb(picture: Image.Image, where: str) -> Image.Image:
+    converter = converter_to_srgb(picture)
     if picture.mode in ("I", "F") or picture.mode.startswith("I;16"):
         picture = _eight_bits(picture, where)
     if picture.has_transparency_data:
-        return _over_white(picture)
-    return picture.convert("RGB")
+        return _over_white(picture, converter)
+    return as_rgb(picture, converter)
 
 
 def _eight_bits(picture: Image.Image, where: str) -> Image.Image:
@@ -227,9 +231,13 @@ def _eight_bits(picture: Image.Image, where: str) -> Image.Image:
     return grey
 
 
-def _over_white(picture: Image.Image) -> Image.Image:
+def _over_white(picture: Image.Image, converter: ImageCmsTransform | None) -> Image.Image:
     straight = picture.convert("LA") if picture.mode == "La" else picture
     colours = straight.convert("RGBA")
+    if converter is not None:
+        converted = as_rgb(colours, converter)
+        converted.putalpha(colours.getchannel("A"))
+        colours = converted
     canvas = Image.new("RGB", picture.size, "white")
     canvas.paste(colours, mask=colours)
     return canvas
