@@ -4,16 +4,31 @@ import io
 import os
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 CUTS = (0.02, 0.2, 0.5, 0.8, 0.95)
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+HAS_HEIC = find_spec("pillow_heif") is not None
+# What has to be done to the stored pixels, written without PIL.
+UPRIGHT: dict[int, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    1: lambda a: a,
+    2: lambda a: a[:, ::-1],
+    3: lambda a: a[::-1, ::-1],
+    4: lambda a: a[::-1],
+    5: lambda a: a.transpose(1, 0, 2),
+    6: lambda a: np.rot90(a, -1),
+    7: lambda a: a[::-1, ::-1].transpose(1, 0, 2),
+    8: lambda a: np.rot90(a, 1),
+}
 
 
 @dataclass(frozen=True)
@@ -71,15 +86,28 @@ def encode(picture: Image.Image, format: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
+def heic(picture: Image.Image, *more: Image.Image, **options: Any) -> bytes:
+    """Turned by the boxes of its container where the EXIF among the options says so, as telephones do it."""
+    from pillow_heif import from_pillow
+
+    file, content = io.BytesIO(), from_pillow(picture)
+    for one in more:
+        content.add_from_pillow(one)
+    content.save(file, **options)
+    return file.getvalue()
+
+
 def exif(orientation: int) -> Image.Exif:
     block = Image.Exif()
     block[0x0112] = orientation
     return block
 
 
-def png(width: int, height: int, rows: bytes, *, before: bytes = b"", after: bytes = b"", colour: int = 2) -> bytes:
-    """A PNG of 8 bits made by hand, with any chunks before and after its pixels."""
-    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0))
+def png(
+    width: int, height: int, rows: bytes, *, before: bytes = b"", after: bytes = b"", colour: int = 2, depth: int = 8
+) -> bytes:
+    """A PNG made by hand, with any chunks before and after its pixels."""
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
     pixels = png_chunk(b"IDAT", zlib.compress(rows))
     return PNG_SIGNATURE + header + before + pixels + after + png_chunk(b"IEND", b"")
 
@@ -129,10 +157,20 @@ def jpeg_with_size(content: bytes, width: int, height: int) -> bytes:
     return content[:place] + struct.pack(">HH", height, width) + content[place + 4 :]
 
 
+def with_announced_size(content: bytes, size: tuple[int, int], announced: tuple[int, int]) -> bytes:
+    """A HEIC or an AVIF whose boxes are made to claim another size."""
+    old, new = (b"ispe\0\0\0\0" + struct.pack(">II", *numbers) for numbers in (size, announced))
+    assert old in content
+    return content.replace(old, new)
+
+
 def every_format(writer: _Writer) -> dict[str, bytes]:
     """A plain picture in each format and each way of packing it, by a name with its extension."""
     picture = writer.picture()
+    heics = {"plain.heic": heic(picture), "tiles.heic": heic(picture, tile_size=16)} if HAS_HEIC else {}
     return {
+        **heics,
+        "plain.avif": encode(picture, "AVIF"),
         "baseline.jpg": encode(picture, "JPEG"),
         "progressive.jpg": encode(picture, "JPEG", progressive=True),
         "plain.png": encode(picture, "PNG"),
@@ -153,14 +191,15 @@ def _formats(writer: _Writer) -> None:
         "jpg": ("L", "RGB", "CMYK"),
         "png": ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"),
         "webp": ("L", "RGB", "RGBA"),
+        "avif": ("L", "RGB", "RGBA"),
         "gif": ("1", "L", "P", "RGB", "RGBA"),
         "tif": ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "I;16", "I", "F"),
         "bmp": ("1", "L", "P", "RGB", "RGBA"),
     }
-    formats = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP", "gif": "GIF", "tif": "TIFF", "bmp": "BMP"}
+    formats = {"jpg": "JPEG", "tif": "TIFF"}
     for extension, names in modes.items():
         for mode in names:
-            content = encode(writer.picture(mode), formats[extension])
+            content = encode(writer.picture(mode), formats.get(extension, extension.upper()))
             writer.write(f"formats/mode {mode.replace(';', ' ')}.{extension}", content, good=True)
     palette = writer.picture("P")
     frames = [writer.picture() for _ in range(3)]
@@ -200,9 +239,12 @@ def _formats(writer: _Writer) -> None:
 def _turned(writer: _Writer) -> None:
     picture = writer.picture()
     for orientation in range(1, 9):
-        for extension, format in (("jpg", "JPEG"), ("png", "PNG"), ("webp", "WEBP"), ("tif", "TIFF")):
+        for extension, format in (("jpg", "JPEG"), ("png", "PNG"), ("webp", "WEBP"), ("tif", "TIFF"), ("avif", "AVIF")):
             content = encode(picture, format, exif=exif(orientation))
             writer.write(f"turned/{orientation}.{extension}", content, good=True)
+        if HAS_HEIC:
+            content = heic(picture, exif=exif(orientation).tobytes())
+            writer.write(f"turned/{orientation}.heic", content, good=True)
     writer.write("turned/99.jpg", encode(picture, "JPEG", exif=exif(99)), good=True)
 
 
@@ -221,6 +263,7 @@ def _bombs(writer: _Writer) -> None:
     many_texts = b"".join(png_chunk(b"zTXt", b"%d\0\0" % i + million) for i in range(80))
     small = encode(writer.picture(), "JPEG")
     moving = encode(writer.picture(), "WEBP", save_all=True, append_images=[writer.picture()])
+    avif = encode(writer.picture(), "AVIF")
     canvas = (12_999).to_bytes(3, "little") * 2
     vp8x = b"\0" * 4 + b"\xff\xff\xff" + b"\xff\xff\0"
     vp8l = b"\x2f" + struct.pack("<I", 16383 | 16383 << 14) + b"\0" * 8
@@ -253,7 +296,15 @@ def _bombs(writer: _Writer) -> None:
         "lossy.webp": webp(b"VP8 ", vp8),
         "65500.jpg": jpeg_with_size(small, 65_500, 65_500),
         "nothing.jpg": jpeg_with_size(small, 0, 0),
+        "16000.avif": with_announced_size(avif, (40, 24), (16_000, 16_000)),
+        "60000.avif": with_announced_size(avif, (40, 24), (60_000, 60_000)),
+        "nothing.avif": with_announced_size(avif, (40, 24), (0, 0)),
     }
+    if HAS_HEIC:
+        photo, size = heic(writer.picture("RGB", 64, 64)), (64, 64)
+        bombs["30000.heic"] = with_announced_size(photo, size, (30_000, 30_000))
+        bombs["largest.heic"] = with_announced_size(photo, size, (2**31 - 1, 2**31 - 1))
+        bombs["nothing.heic"] = with_announced_size(photo, size, (0, 0))
     for name, content in bombs.items():
         writer.write(f"bombs/{name}", content, good=False)
 
@@ -311,10 +362,12 @@ def _places(writer: _Writer) -> None:
 
 
 def _junk(writer: _Writer) -> None:
-    for extension in ("jpg", "png", "webp", "gif", "tif", "bmp"):
+    for extension in ("jpg", "png", "webp", "gif", "tif", "bmp", "heic", "avif"):
         writer.write(f"junk/empty.{extension}", b"", good=False)
         writer.write(f"junk/random.{extension}", b"\x01" + writer.rng.bytes(2000), good=False)
-    for start in (b"\xff\xd8\xff", PNG_SIGNATURE, b"RIFF\x10\0\0\0WEBPVP8 ", b"GIF89a", b"II*\0", b"MM\0*", b"BM"):
+    boxes = (b"\0\0\0\x10ftypheic\0\0\0\0", b"\0\0\0\x11ftypavif\0\0\0\0\0")
+    starts = (b"\xff\xd8\xff", PNG_SIGNATURE, b"RIFF\x10\0\0\0WEBPVP8 ", b"GIF89a", b"II*\0", b"MM\0*", b"BM", *boxes)
+    for start in starts:
         name = start[:4].hex()
         writer.write(f"junk/only a start {name}.jpg", start, good=False)
         writer.write(f"junk/noise after a start {name}.jpg", start + b"\xf7" + writer.rng.bytes(500), good=False)

@@ -26,6 +26,8 @@ from browser.studio_page import (
     whole,
 )
 from exll.streams.household.scene import Recording, render
+from hostile import HAS_HEIC, heic
+from pictures import picture
 from served import as_png, png
 
 NARROWEST = 360
@@ -196,6 +198,27 @@ def test_pictures_can_be_dropped_and_pasted(studio: Studio) -> None:
     go(page, "Ask")
     hand(page, "paste", "body", (0, 5))
     expect(page.locator("#answer .says")).to_have_text("mug", timeout=SLOW)
+
+
+@pytest.mark.skipif(not HAS_HEIC, reason="needs pillow-heif")
+def test_a_photo_that_the_browser_cannot_show_is_taught_asked_and_shown(studio: Studio, tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for seed in (1, 2):
+        (photos / f"IMG_{seed}.HEIC").write_bytes(heic(picture(0, seed).resize((128, 128))))
+    page = studio.open("teach").page
+    drop_from_disk(page, "#drop", photos / "IMG_1.HEIC")
+    expect(page.locator("dialog .unseen")).to_have_text("IMG_1.HEIC")
+    page.get_by_label("Name of the class").fill("mug")
+    page.keyboard.press("Enter")
+    see_count(page, "mug", 1)
+    drop_from_disk(page, '.card[data-label="mug"]', photos)  # in a folder names decide on what is a picture
+    see_count(page, "mug", 2)
+    go(page, "Ask")
+    ask_about(page, photos / "IMG_2.HEIC")
+    expect(page.locator("#answer .says")).to_have_text("mug")
+    assert page.locator("#stage img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 128
+    check_pictures(page)
 
 
 def test_what_was_filmed_once_is_to_be_shown_again(studio: Studio) -> None:

@@ -1,10 +1,12 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from exll.features.backbone import Backbone
+import exll.features.extract as extract_module
+from exll.features.backbone import Backbone, View
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 
@@ -53,6 +55,26 @@ def test_the_second_time_comes_from_the_cache(
     monkeypatch.setattr(nano, "run", no_network)
     second = np.array([item.vector for item in extract(pictures, nano, cache)])
     np.testing.assert_array_equal(first, second)
+
+
+def test_vectors_of_an_earlier_way_to_read_images_are_not_used(
+    nano: Backbone, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = FeatureCache(tmp_path / "c.sqlite")
+    monkeypatch.setattr(extract_module, "READING", extract_module.READING - 1)
+    list(extract(pictures, nano, cache))
+    monkeypatch.undo()
+    read = []
+    prepare = nano.prepare
+
+    def counted(content: bytes, box: Any) -> View:
+        read.append(content)
+        return prepare(content, box)
+
+    monkeypatch.setattr(nano, "prepare", counted)
+    for _ in range(2):
+        list(extract(pictures, nano, cache))
+    assert len(read) == len(pictures)
 
 
 def test_a_changed_file_is_seen_anew(nano: Backbone, pictures: list[Path], tmp_path: Path) -> None:

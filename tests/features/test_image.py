@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,24 +17,13 @@ from PIL import Image, ImageFile, PngImagePlugin
 import hostile
 from exll.errors import ImageError
 from exll.features.image import ImageSource, middle, open_regular_file, printable, read_image, resized
-from hostile import Hostile, encode, exif, png, png_chunk, write_hostile_folder
+from hostile import HAS_HEIC, UPRIGHT, Hostile, encode, exif, heic, png, png_chunk, write_hostile_folder
 
 Interpolation = Literal["bilinear", "bicubic", "lanczos", "nearest"]
 How = Literal["short-side-crop", "squash"]
 RNG = np.random.default_rng(5)
 NOISE: NDArray[np.uint8] = RNG.integers(0, 256, (24, 40, 3), dtype=np.uint8)
 PICTURE = Image.fromarray(NOISE)
-# What has to be done to the stored pixels, written without PIL.
-UPRIGHT: dict[int, Callable[[NDArray[Any]], NDArray[Any]]] = {
-    1: lambda a: a,
-    2: lambda a: a[:, ::-1],
-    3: lambda a: a[::-1, ::-1],
-    4: lambda a: a[::-1],
-    5: lambda a: a.transpose(1, 0, 2),
-    6: lambda a: np.rot90(a, -1),
-    7: lambda a: a[::-1, ::-1].transpose(1, 0, 2),
-    8: lambda a: np.rot90(a, 1),
-}
 ENCODED = {
     "jpeg": encode(PICTURE, "JPEG"),
     "progressive jpeg": encode(PICTURE, "JPEG", progressive=True),
@@ -48,7 +36,11 @@ ENCODED = {
     "lzw tiff": encode(PICTURE, "TIFF", compression="tiff_lzw"),
     "deflated tiff": encode(PICTURE, "TIFF", compression="tiff_adobe_deflate"),
     "bmp": encode(PICTURE, "BMP"),
+    "avif": encode(PICTURE, "AVIF"),
+    "avif with exif": encode(PICTURE, "AVIF", exif=exif(3)),
 }
+if HAS_HEIC:
+    ENCODED |= {"heic": heic(PICTURE), "heic in tiles": heic(PICTURE, tile_size=16)}
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +226,16 @@ def test_transparent_colours_of_a_palette_or_a_key_become_white() -> None:
     assert pixels(key)[0].tolist() == [NOISE[0, 0].tolist(), [255] * 3]
 
 
+def test_one_clear_grey_among_65536_becomes_white() -> None:
+    deep = np.array([[0, 4660, 4661, 65535]], ">u2")
+    for clear, expected in ((4660, [0, 255, 18, 255]), (0, [255, 18, 18, 255]), (9, [0, 18, 18, 255])):
+        content = png(
+            4, 1, b"\0" + deep.tobytes(), before=png_chunk(b"tRNS", clear.to_bytes(2, "big")), colour=0, depth=16
+        )
+        assert pixels(content)[0].tolist() == [[level] * 3 for level in expected]
+        assert pixels(Image.open(io.BytesIO(content)))[0, :, 0].tolist() == expected
+
+
 def test_cmyk_keeps_its_colours_in_a_jpeg_of_adobe_and_in_a_tiff() -> None:
     cyan = Image.new("CMYK", (16, 16), (255, 0, 0, 0))
     assert pixels(encode(cyan, "TIFF"))[3, 3].tolist() == [0, 255, 255]
@@ -260,7 +262,7 @@ def test_formats_off_the_list_are_refused_although_pil_reads_them() -> None:
     for format in ("PPM", "TGA", "ICO", "PCX", "EPS"):
         content = encode(PICTURE, format)
         Image.open(io.BytesIO(content)).close()
-        assert "none of JPEG, PNG, WebP, GIF, TIFF, BMP" in refusal(content)
+        assert "none of JPEG, PNG, WebP, GIF, TIFF, BMP, HEIC, AVIF" in refusal(content)
 
 
 @pytest.mark.parametrize("name", ENCODED)
@@ -324,7 +326,8 @@ def test_at_least_changes_nothing_but_the_size_of_large_jpegs() -> None:
     assert "at most 900" in refusal(ENCODED["jpeg"], at_least=1, most_pixels=900)
 
 
-@pytest.mark.parametrize("source", [*ENCODED.values(), NOISE, PICTURE])
+# A HEIC holds 64 x 64 pixels at least: see test_formats.py.
+@pytest.mark.parametrize("source", [*(v for k, v in ENCODED.items() if "heic" not in k), NOISE, PICTURE])
 def test_pictures_over_the_limit_are_refused_and_pictures_at_the_limit_read(source: ImageSource) -> None:
     assert read_image(source, most_pixels=960).size == (40, 24)
     assert "40 x 24 pixels; at most 959 are read" in refusal(source, most_pixels=959)

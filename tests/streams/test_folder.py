@@ -67,7 +67,10 @@ def test_a_decomposed_name_sorts_and_labels_like_the_composed_one(plant: Plant) 
     assert [example.label for example in list_folder(root)[0]] == ["f", "é"]
 
 
-@pytest.mark.parametrize("suffix", ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "JPG", "Png"])
+@pytest.mark.parametrize(
+    "suffix",
+    ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "heic", "heif", "hif", "avif", "JPG", "Png", "HEIC"],
+)
 def test_images_are_known_by_their_extension_in_any_case(plant: Plant, suffix: str) -> None:
     assert below(plant(f"mug/1.{suffix}")) == [f"mug/1.{suffix}"]
 

@@ -20,6 +20,9 @@ from exll.features.looks import PixelBox
 
 LARGEST_FILE = 256_000_000
 READ_TOGETHER = 16
+# Grows when the same file gives other pixels than before, so that no vector of the old ones is taken from the cache.
+# 2: colours are converted to sRGB by their profile.
+READING = 2
 
 Region: TypeAlias = tuple[Path, PixelBox | None]  # a file, and the part of it that is looked at where it is not all
 
@@ -82,7 +85,8 @@ def _prepare(images: list[Region], backbone: Backbone, cache: FeatureCache | Non
 
 
 def _key(backbone: Backbone, content: bytes, box: PixelBox | None) -> bytes:
-    return FeatureCache.key(backbone.identity if box is None else f"{backbone.identity} {box}", content)
+    region = "" if box is None else f" {box}"
+    return FeatureCache.key(f"{backbone.identity} {READING}{region}", content)
 
 
 def _read(path: Path) -> bytes | ImageError:

@@ -4,7 +4,7 @@ import io
 import os
 import stat
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -12,15 +12,11 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from PIL.BmpImagePlugin import BmpImageFile
-from PIL.GifImagePlugin import GifImageFile
-from PIL.ImageFile import ImageFile
-from PIL.JpegImagePlugin import JpegImageFile
-from PIL.PngImagePlugin import PngImageFile
-from PIL.TiffImagePlugin import TiffImageFile
-from PIL.WebPImagePlugin import WebPImageFile
+from PIL.ImageCms import ImageCmsTransform
 
 from exll.errors import ImageError
+from exll.features.colour import as_rgb, converter_to_srgb
+from exll.features.formats import FORMATS, HEAD_BYTES, MissingDecoderError, image_format, sizes_before_opening
 from exll.features.other_kinds import looks_like
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
@@ -49,30 +45,13 @@ TURNS = {
 }
 
 
-class _Jpeg(JpegImageFile):
-    def _read_dpi_from_exif(self) -> None:
-        """Left out: nobody asks for the resolution, and a broken EXIF block would warn here."""
-
-
-# Called directly, not through Image.open: that one warns at a global limit, and neither the limit nor the filter for
-# warnings can be set for one thread alone. So the size in the header is held against our own limit, and no state is
-# touched. TIFF and GIF ask PIL's limit once more by themselves; that warning, if it is an error, becomes an ImageError.
-FORMATS: dict[str, Callable[[BinaryIO], ImageFile]] = {
-    "JPEG": _Jpeg,
-    "PNG": PngImageFile,
-    "WebP": WebPImageFile,
-    "GIF": GifImageFile,
-    "TIFF": TiffImageFile,
-    "BMP": BmpImageFile,
-}
-
-
 def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels: int = MOST_PIXELS) -> Image.Image:
     """An upright RGB picture of its own, or an ImageError in one sentence, which begins with the path if there is one.
 
     A source is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image. The content decides on
-    the format, not the name. What is transparent becomes white. ``at_least`` is the shortest side that will be needed:
-    it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and changes nothing else.
+    the format, not the name. Of several images in a file the first or the primary one is read. Colours are converted
+    to sRGB by the profile in the file. What is transparent becomes white. ``at_least`` is the shortest side that will
+    be needed: it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and changes nothing else.
 
     >>> read_image(np.zeros((2, 3), np.uint8)).size
     (3, 2)
@@ -153,7 +132,7 @@ def printable(text: str | os.PathLike[str], longest: int = LONGEST_NAME) -> str:
 
 
 def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int) -> Image.Image:
-    head = file.read(32)
+    head = file.read(HEAD_BYTES)
     if not head:
         raise ImageError(f"{where}the image is empty (0 bytes).")
     name = image_format(head)
@@ -167,41 +146,14 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
             raise ImageError(f"{where}the image has {scans:,} scans; at most {MOST_SCANS} are decoded.")
         file.seek(0)
     with _plain_errors(where, name):
-        if name == "WebP":
-            _check_size(_webp_canvas(head), where, most_pixels)
+        for size in sizes_before_opening(name, head, file):
+            _check_size(size, where, most_pixels)
         with FORMATS[name](file) as picture:
             _check_size(picture.size, where, most_pixels)
-            if at_least is not None:
+            if at_least is not None and name == "JPEG":  # a HEIC would give an embedded preview instead
                 side = DRAFT_MARGIN * max(1, at_least)
-                picture.draft(None, (side, side))  # only a JPEG heeds this
+                picture.draft(None, (side, side))
             return _upright_rgb(picture, where)
-
-
-def image_format(head: bytes) -> str | None:
-    """The name in FORMATS of a file that begins so; 32 bytes are enough."""
-    if head.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG"
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return "WebP"
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if head.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
-        return "TIFF"
-    return "BMP" if head.startswith(b"BM") else None
-
-
-def _webp_canvas(head: bytes) -> tuple[int, int]:
-    """Width and height from the header, since PIL's decoder takes the memory for them as soon as it is made."""
-    kind, after = head[12:16], head[20:30]
-    if kind == b"VP8X":
-        return int.from_bytes(after[4:7], "little") + 1, int.from_bytes(after[7:10], "little") + 1
-    if kind == b"VP8L":
-        bits = int.from_bytes(after[1:5], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    width, height = struct.unpack_from("<HH", after, 6)
-    return width & 0x3FFF, height & 0x3FFF
 
 
 @contextmanager
@@ -211,6 +163,8 @@ def _plain_errors(where: str, name: str) -> Iterator[None]:
         yield
     except ImageError:
         raise
+    except MissingDecoderError as error:
+        raise ImageError(f"{where}{error}") from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError(f"{where}the image has more pixels than PIL is set to read.") from error
     except MemoryError as error:
@@ -236,8 +190,9 @@ def _check_size(size: tuple[int, int], where: str, most_pixels: int) -> None:
 
 def _upright_rgb(picture: Image.Image, where: str) -> Image.Image:
     picture.load()
-    # The orientation is asked for after loading: in a PNG it may follow the pixels.
-    turn = TURNS.get(_orientation(picture.info))
+    # The orientation is asked for after loading: in a PNG it may follow the pixels. libheif turns a HEIC by its boxes,
+    # which alone count there, so that its EXIF must not turn it once more.
+    turn = None if picture.format == "HEIF" else TURNS.get(_orientation(picture.info))
     upright = _rgb(picture, where)
     if turn is not None:
         upright = upright.transpose(turn)
@@ -265,16 +220,30 @@ def _orientation(info: Mapping[Any, Any]) -> int:
 
 
 def _rgb(picture: Image.Image, where: str) -> Image.Image:
+    converter = converter_to_srgb(picture)
     if picture.mode in ("I", "F") or picture.mode.startswith("I;16"):
-        return Image.fromarray(_deep_grey(np.asarray(picture), where)).convert("RGB")
+        picture = _eight_bits(picture, where)
     if picture.has_transparency_data:
-        return _over_white(picture)
-    return picture.convert("RGB")
+        return _over_white(picture, converter)
+    return as_rgb(picture, converter)
 
 
-def _over_white(picture: Image.Image) -> Image.Image:
+def _eight_bits(picture: Image.Image, where: str) -> Image.Image:
+    values = np.asarray(picture)
+    grey = Image.fromarray(_deep_grey(values, where))
+    clear = picture.info.get("transparency")
+    if isinstance(clear, int):  # the one grey that is transparent, among all the 65,536
+        grey.putalpha(Image.fromarray(np.where(values == clear, 0, 255).astype(np.uint8)))
+    return grey
+
+
+def _over_white(picture: Image.Image, converter: ImageCmsTransform | None) -> Image.Image:
     straight = picture.convert("LA") if picture.mode == "La" else picture
     colours = straight.convert("RGBA")
+    if converter is not None:
+        converted = as_rgb(colours, converter)
+        converted.putalpha(colours.getchannel("A"))
+        colours = converted
     canvas = Image.new("RGB", picture.size, "white")
     canvas.paste(colours, mask=colours)
     return canvas

@@ -1,10 +1,6 @@
 """What a file that is no image of ours looks like, in words for the person who brought it."""
 
 _STARTS = (  # where, what, in words
-    (4, b"ftyphei", "a HEIC photo; export it as JPEG"),
-    (4, b"ftyphev", "a HEIC photo; export it as JPEG"),
-    (4, b"ftypmif1", "a HEIC photo; export it as JPEG"),
-    (4, b"ftypavif", "an AVIF image; export it as JPEG"),
     (4, b"ftyp", "a video"),
     (0, b"\x1aE\xdf\xa3", "a video"),
     (8, b"AVI ", "a video"),

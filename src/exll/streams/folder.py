@@ -8,7 +8,10 @@ from pathlib import Path
 from exll.errors import StreamError
 from exll.streams.example import Example, composed
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp")
+IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"),
+    *(".heic", ".heif", ".hif", ".avif"),
+)
 # What operating systems leave behind. Names with a leading dot are passed by as well.
 LITTER = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 

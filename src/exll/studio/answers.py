@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from exll.errors import ExLLError, ImageError
-from exll.features.image import FORMATS
+from exll.features.formats import FORMATS
 from exll.studio.errors import StudioError
 
 IMAGE_HINT = f"Send an image in one of the formats {', '.join(FORMATS)}."

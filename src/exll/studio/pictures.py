@@ -22,7 +22,11 @@ MEDIA_TYPES = {
     "GIF": "image/gif",
     "TIFF": "image/tiff",
     "BMP": "image/bmp",
+    "HEIC": "image/heic",
+    "AVIF": "image/avif",
 }
+SHOWN_BY_BROWSERS = frozenset({"JPEG", "PNG", "WebP", "GIF"})
+LONGEST_SIDE_SHOWN = 4096
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -38,6 +42,16 @@ def encoded(picture: Image.Image, format: str = "WEBP") -> bytes:
 
 def thumbnail_of(picture: Image.Image) -> bytes:
     return encoded(shrunk(picture, SIDE))
+
+
+def for_browsers(content: bytes, format: str | None) -> tuple[bytes, str]:
+    """An image with its media type: as it is where every browser shows its format, else as a WebP, upright and in sRGB.
+
+    Of AVIF only newer browsers know, of HEIC hardly any. A WebP has at most 16383 pixels a side.
+    """
+    if format in SHOWN_BY_BROWSERS:
+        return content, MEDIA_TYPES[format]
+    return encoded(shrunk(read_image(content), LONGEST_SIDE_SHOWN)), MEDIA_TYPES["WebP"]
 
 
 class Pictures:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from exll.errors import ImageError, InputError
 from exll.explain.thumbnails import shrunk
 from exll.features.backbone import Backbone, Seen
-from exll.features.image import image_format, read_image
+from exll.features.formats import HEAD_BYTES, image_format
+from exll.features.image import read_image
 from exll.features.looks import PixelBox, cut_out
 from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
@@ -48,7 +49,7 @@ def see(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> Seen
     except InputError as error:
         raise ImageError("the network sees nothing in this image that could be learned.") from error
     small = replace(seen, picture=shrunk(seen.picture, SIDE))
-    return SeenImage(digest_of(content), content, image_format(content[:32]) or "", small)
+    return SeenImage(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", small)
 
 
 def _region_file(content: bytes, box: PixelBox) -> bytes:

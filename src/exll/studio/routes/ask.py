@@ -12,7 +12,7 @@ from exll.explain.evidence_map import overlay
 from exll.explain.explanation import Evidence
 from exll.studio.asked import Asked
 from exll.studio.live import Model
-from exll.studio.pictures import MEDIA_TYPES, encoded
+from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, encoded, for_browsers
 from exll.studio.project import Project
 from exll.studio.routes.common import (
     PROBLEMS,
@@ -63,9 +63,12 @@ async def explain(project: CurrentProject, box: BoxField, file: OneFile = None, 
 
 @router.get("/asked/{asked}/image", response_class=Response)
 async def asked_picture(project: CurrentProject, asked: str) -> Response:
-    """An image that was asked about a moment ago."""
+    """An image that was asked about a moment ago; as WebP where not every browser shows its format."""
     image = project.asked.of(asked).image
-    return Response(image.content, media_type=MEDIA_TYPES[image.format])
+    if image.format in SHOWN_BY_BROWSERS:
+        return Response(image.content, media_type=MEDIA_TYPES[image.format])
+    content, media_type = await project.looking.run(for_browsers, image.content, image.format)
+    return Response(content, media_type=media_type)
 
 
 @router.get("/asked/{asked}/evidence", response_class=Response)

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from exll.features.image import read_image
 from exll.studio.labels import clean_label
-from exll.studio.pictures import MEDIA_TYPES, encoded
+from exll.studio.pictures import for_browsers
 from exll.studio.project import Project
 from exll.studio.routes.common import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import Changed, ExamplesAnswer, ExampleShape, Numbers, Relabel
@@ -14,7 +13,6 @@ from exll.studio.store import LARGEST_ID
 from exll.studio.teaching import delete, relabel
 
 FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}  # an example never changes its image
-NOT_IN_BROWSERS = ("TIFF", "BMP")
 
 router = APIRouter(prefix="/api/examples", tags=["examples"], responses=PROBLEMS)
 ExampleNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -67,7 +65,7 @@ async def thumbnail(project: CurrentProject, number: ExampleNumber) -> Response:
 
 @router.get("/{number}/image", response_class=Response)
 async def image(project: CurrentProject, number: ExampleNumber) -> Response:
-    """The file as it was taught; as WebP where browsers cannot show its format."""
+    """The file as it was taught; as WebP where not every browser shows its format."""
     content, media_type = await project.looking.run(_image, project, number)
     return Response(content, media_type=media_type, headers=FOR_EVER)
 
@@ -75,6 +73,4 @@ async def image(project: CurrentProject, number: ExampleNumber) -> Response:
 def _image(project: Project, number: int) -> tuple[bytes, str]:
     digest = project.store.example(number).digest
     content, known = project.pictures.image(digest), project.store.image(digest)
-    if known is None or known.format in NOT_IN_BROWSERS:
-        return encoded(read_image(content)), MEDIA_TYPES["WebP"]
-    return content, MEDIA_TYPES[known.format]
+    return for_browsers(content, None if known is None else known.format)

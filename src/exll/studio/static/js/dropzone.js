@@ -2,7 +2,9 @@
 
 /** @typedef {{file: File, folder: string}} Found */
 
-const PICTURE = /\.(jpe?g|png|webp|bmp|gif|tiff?)$/i;
+const PICTURE = /\.(jpe?g|png|webp|bmp|gif|tiff?|hei[cf]|hif|avif)$/i;
+// Not every browser counts these among its images.
+const PICTURES = "image/*,.heic,.heif,.hif,.avif,.tif,.tiff";
 const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
 const carriesFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
@@ -50,7 +52,7 @@ export function onPaste(received) {
  * @param {{many?: boolean, folder?: boolean, accept?: string}} options
  * @returns {Promise<Found[]>}
  */
-export function pick({ many = true, folder = false, accept = "image/*" } = {}) {
+export function pick({ many = true, folder = false, accept = PICTURES } = {}) {
   const input = document.createElement("input");
   Object.assign(input, {
     type: "file",

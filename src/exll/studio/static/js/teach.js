@@ -122,6 +122,8 @@ function preview(files) {
     files.slice(0, PREVIEWS).map((file, i) => {
       const image = h("img", { alt: `Picture ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
       for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
+      // Few browsers show HEIC; the server does.
+      image.addEventListener("error", () => image.replaceWith(h("span", { class: "unseen" }, file.name)));
       return h("li", {}, image);
     }),
     files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`),
