@@ -36,6 +36,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'exll' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "ExLLClassifier":
+        import_module("sklearn.base")  # so that also the class itself, and not only its objects, is an estimator's
     return getattr(import_module(_HOME[name]), name)
 
 
