@@ -36,7 +36,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'exll' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOME[name]), name)
+    found = getattr(import_module(_HOME[name]), name)
+    if name == "ExLLClassifier":
+        import_module("exll.lazy_estimator").replace_base()  # the class itself, not only its objects
+    return found
 
 
 def __dir__() -> list[str]:

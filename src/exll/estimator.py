@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
@@ -24,6 +23,7 @@ from exll.learner.preset import DEFAULT_PRESET, PRESETS, learner_from_state, new
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
+    check_is_fitted,
     is_number,
     is_whole_number,
     labels_as_array,

@@ -6,7 +6,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
 from exll.errors import InputError
 from exll.types import Label
@@ -26,7 +25,7 @@ def check_labels(y: Any, name: str = "y") -> tuple[list[Label], LabelKind]:
     else:
         try:
             array = np.asarray(y)
-            values = (array if array.ndim == 1 else column_or_1d(array, warn=True)).tolist()
+            values = (array if array.ndim == 1 else _as_column(array)).tolist()
         except ValueError as error:
             raise InputError(
                 f"{name} must be a list or array with one label per row: {error}".split("\n")[0]
@@ -75,6 +74,13 @@ def _plain(value: Any, kind: LabelKind) -> Label:
     if kind == "boolean":
         return bool(value)
     return str(value) if kind == "string" else int(value)
+
+
+def _as_column(array: NDArray[Any]) -> NDArray[Any]:
+    from sklearn.utils.validation import column_or_1d
+
+    column: NDArray[Any] = column_or_1d(array, warn=True)
+    return column
 
 
 def _is_sequence(value: Any) -> bool:

@@ -3,12 +3,10 @@ in it."""
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from exll.errors import InputError, InputTypeError
 from exll.labels import check_labels, kind_of, label_array
@@ -17,6 +15,14 @@ from exll.learner.records import strings_from_tensors, strings_to_tensors
 from exll.types import Label, Matrix, Tensors
 from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+        ...
+else:
+    from exll.lazy_estimator import LazyEstimator as Estimator
 
 Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
 WHOLE_NUMBERS = (int, np.integer)
@@ -43,7 +49,7 @@ class Learner(Protocol):
     def state(self) -> Tensors: ...
 
 
-class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class StreamClassifier(Estimator):
     """A classifier that learns one row after the other, in any number of calls, with new classes at any time.
 
     A subclass says which learner stands behind it (``_new_learner``), which parameters it takes (``_check_parameters``)
@@ -51,6 +57,8 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     """
 
     _kind: ClassVar[str]  # what its model files are called
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]  # only where the first example came with names
     learner_: Learner
     lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
 
@@ -159,8 +167,12 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
         nameless = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
-        if nameless and not anew:
+        if nameless:
+            if anew:
+                self.n_features_in_ = X.shape[1]
             return
+        from sklearn.utils.validation import validate_data
+
         try:
             validate_data(self, X, skip_check_array=True, reset=anew)
         except TypeError as error:
@@ -208,6 +220,14 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.n_features_in_ = learner.width
         if facts["feature_names"]:
             self.feature_names_in_ = np.array(facts["feature_names"], object)
+
+
+def check_is_fitted(classifier: StreamClassifier) -> None:
+    """scikit-learn's check of that name, which is imported only to raise its error."""
+    if not hasattr(classifier, "learner_"):
+        from sklearn.utils.validation import check_is_fitted as refuse
+
+        refuse(classifier, "learner_")
 
 
 def is_number(value: Any) -> bool:

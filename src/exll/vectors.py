@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from exll.errors import InputError, InputTypeError
 from exll.types import Matrix, Vector
@@ -88,6 +87,8 @@ def _is_plain(X: Any) -> bool:
 
 
 def _as_array(X: Any, owner: str) -> NDArray[np.floating]:
+    from sklearn.utils import check_array
+
     try:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused by its row
             array: NDArray[np.floating] = check_array(

@@ -7,7 +7,6 @@ from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
@@ -20,7 +19,7 @@ from exll.features.image import ImageSource
 from exll.features.looks import region_ref
 from exll.learner.model_file import ModelFile
 from exll.learner.preset import DEFAULT_PRESET
-from exll.stream_classifier import check_refs
+from exll.stream_classifier import check_is_fitted, check_refs
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
 from exll.version import __version__
 

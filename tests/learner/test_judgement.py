@@ -58,7 +58,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Loss, Vector]]:
         seen.append((loss, np.asarray(found.x)))
         return found
 
-    monkeypatch.setattr("exll.learner.judgement.minimize", noted)
+    monkeypatch.setattr("scipy.optimize.minimize", noted)
     return seen
 
 

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
@@ -130,6 +129,8 @@ class _Local:
     """The prototypes as evidence for one vector."""
 
     def __init__(self, learner: ExLL, asked: Inference, x: Vector, scores: Vector) -> None:
+        from scipy.special import softmax
+
         self._learner = learner
         self._asked = asked
         self._x = x

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize_scalar
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
@@ -107,6 +106,8 @@ def find_suspects(
 def calibrated(posteriors: Matrix, y: Indices) -> Matrix:
     """The posteriors, raised to the power under which the labels y are least surprising. A few labels may be wrong:
     those must not make the others less sure, so each is taken for any label at all with a small probability."""
+    from scipy.optimize import minimize_scalar
+
     if not len(y):
         return posteriors
     logs, rows, classes = np.log(np.maximum(posteriors, UNTHINKABLE)), np.arange(len(y)), posteriors.shape[1]

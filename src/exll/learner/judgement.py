@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from exll.learner.background import relative_distance
 from exll.learner.leaving_out import Evidence
@@ -218,6 +217,8 @@ def _balanced(truth: Indices) -> Vector:
 def _fit(parts: list[Matrix], truth: Indices, say: Vector, start: Vector, widths: Vector) -> tuple[Vector, float]:
     """Weights of the parts, none below zero, that make the truth least surprising, and how surprising it then is. The
     problem is convex."""
+    from scipy.optimize import minimize  # a fifth of a second, which answers need not wait for
+
     rows = np.arange(len(truth))
     true_parts = np.array([say @ part[rows, truth] for part in parts])
 
@@ -237,6 +238,8 @@ def _fit(parts: list[Matrix], truth: Indices, say: Vector, start: Vector, widths
 
 def _fit_sureness(scores: Matrix, unusual: Vector, truth: Indices, say: Vector) -> tuple[float, float]:
     """Level and slope of the logarithm of sureness."""
+    from scipy.optimize import minimize
+
     rows = np.arange(len(truth))
 
     def loss(numbers: Vector) -> tuple[float, Vector]:
