@@ -81,9 +81,9 @@ from concurrent.futures import ThreadPoolExecutor
 def ask(number):
     if number % 2:
         import sklearn.base
-    return clf.set_fit_request.__name__, str(clf)
+    return clf.get_params()["preset"], str(clf)
 sys.setswitchinterval(1e-6)
 with ThreadPoolExecutor(8) as pool:
     print(set(pool.map(ask, range(8))))
 """
-    assert printed(ALONE + code) == """{('set_fit_request', "ExLLClassifier(preset='paper')")}\n"""
+    assert printed(ALONE + code) == """{('paper', "ExLLClassifier(preset='paper')")}\n"""

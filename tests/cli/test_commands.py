@@ -19,7 +19,8 @@ def test_version_help_and_backbones() -> None:
     assert exll("--version").stdout == f"exll {__version__}\n"
     assert "learn" in exll("--help").stdout
     listed = exll("backbone", "list").stdout
-    assert listed.startswith("nano ")
+    assert listed.startswith("efficientnet_lite0 ")
+    assert "\nnano " in listed
     assert "resnet-18" in listed
     assert exll("backbone", "add", "giant").returncode == 1
 
