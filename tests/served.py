@@ -59,8 +59,11 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, host: str = "127.0.0.1", token: str | None = None) -> Iterator[Served]:
-    with Project(folder) as project, listen(host, 0) as listening:
+def served(
+    folder: Path, host: str = "127.0.0.1", token: str | None = None, backbone: str | None = "nano"
+) -> Iterator[Served]:
+    """With the smallest network, unless another is asked for."""
+    with Project(folder, backbone) as project, listen(host, 0) as listening:
         server = Server(project, host, token)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
@@ -76,7 +79,20 @@ def served(folder: Path, host: str = "127.0.0.1", token: str | None = None) -> I
 def start(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
     """As a person starts it; with its address."""
     process = subprocess.Popen(
-        [sys.executable, "-u", "-c", COMMAND, "studio", str(folder), "--port", "0", "--no-browser", *options],
+        [
+            sys.executable,
+            "-u",
+            "-c",
+            COMMAND,
+            "studio",
+            str(folder),
+            "--port",
+            "0",
+            "--no-browser",
+            "--backbone",
+            "nano",
+            *options,
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )

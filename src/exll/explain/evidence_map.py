@@ -92,6 +92,6 @@ def outlined(picture: Image.Image, boxes: Sequence[Box]) -> Image.Image:
     for left, top, right, bottom in boxes:
         if (left, top, right, bottom) != (0, 0, 1, 1):
             frame = (left * width, top * height, right * width - 1, bottom * height - 1)
-            for thickness, colour in ((3, "black"), (1, "white")):  # seen on light and on dark
+            for thickness, colour in ((2, "black"), (1, "white")):  # seen on light and on dark
                 draw.rectangle(frame, outline=colour, width=thickness)
     return drawn

@@ -78,12 +78,15 @@ class Backbone:
             digest.update(f"looks={self.looks}".encode())
         self.identity = digest.hexdigest()
         self._input = self._session.get_inputs()[0].name
-        outputs = {output.name for output in self._session.get_outputs()}
+        outputs = {output.name: output.shape for output in self._session.get_outputs()}
         wanted = self.preprocessing.features_output, self.preprocessing.map_output
         for output in wanted:
             if output is not None and output not in outputs:
                 raise BackboneError(f"{self.name} has no output {output!r}; it has {', '.join(sorted(outputs))}.")
-        self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
+        if self.path is None:
+            self.width = int(outputs[self.preprocessing.features_output][1])
+        else:  # a stranger's network is tried, also to see whether its preprocessing fits it
+            self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, also in another process, opens the network again."""
