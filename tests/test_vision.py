@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from exll import ImageLearner, ModelFileError, load
 from exll.errors import BackboneError, ImageError, InputError
 from exll.estimator import Prediction
+from exll.explain.thumbnails import Thumbnails
 from exll.features.backbone import Backbone
 from networks import write_network
 from pictures import picture
@@ -172,3 +174,54 @@ def test_an_own_file_called_like_the_built_in_keeps_its_path(tmp_path: Path) -> 
     eye.learn(picture(0, 0), "a")
     eye.save(tmp_path / "eye.exll")
     assert load(tmp_path / "eye.exll").backbone.width == 3
+
+
+def two_in_one(left: int, right: int, seed: int) -> Image.Image:
+    photo = Image.new("RGB", (120, 60))
+    photo.paste(picture(left, seed, 60), (0, 0))
+    photo.paste(picture(right, seed, 60), (60, 0))
+    return photo
+
+
+LEFT, RIGHT = (0, 0, 60, 60), (60, 0, 120, 60)
+
+
+def test_two_things_in_one_image_are_taught_and_asked_by_their_boxes(nano: Backbone, tmp_path: Path) -> None:
+    learner = ImageLearner(nano, preset="paper")
+    for seed in range(6):
+        path = tmp_path / f"{seed}.png"
+        two_in_one(0, 2, seed).save(path)
+        learner.learn(path, "left thing", box=LEFT)
+        learner.learn([path], ["right thing"], box=[RIGHT])
+    asked: Any = two_in_one(2, 0, 50)  # the other way round
+    assert learner.predict(asked, box=LEFT).label == "right thing"
+    assert [answer.label for answer in learner.predict([asked, asked], box=[LEFT, RIGHT])] == [
+        "right thing",
+        "left thing",
+    ]
+    explanation = learner.explain(asked, box=RIGHT)
+    assert explanation.label == "left thing"
+    names = [example.name for example in explanation.hit.examples]
+    assert all(name.endswith(".png#0,0,60,60") for name in names)
+    thumbnail = Thumbnails(side=40).of(names[0])
+    assert (thumbnail.uri is not None, thumbnail.width, thumbnail.height) == (True, 40, 40)
+    case = learner.case(asked, "asked.png", box=RIGHT)
+    assert case.picture is not None
+    assert case.picture.size == (60, 60)
+    with pytest.raises(ImageError, match="must lie within the image, which has 120 x 60 pixels"):
+        learner.learn(asked, "x", box=(0, 0, 121, 60))
+    with pytest.raises(InputError, match="one box for each image"):
+        learner.predict([asked, asked], box=[LEFT])
+
+
+def test_a_model_goes_on_with_the_looks_it_was_taught_with(tmp_path: Path) -> None:
+    for looks in (1, 2):
+        learner = ImageLearner("nano", preset="paper", looks=looks)
+        for kind in range(2):
+            learner.learn(picture(kind, 1), f"kind {kind}")
+        learner.save(tmp_path / "m.exll")
+        again = load(tmp_path / "m.exll")
+        assert again.backbone.looks == looks
+        assert again.predict(picture(0, 9)) == learner.predict(picture(0, 9))
+    with pytest.raises(InputError, match="looks=1 is asked for, and the backbone was opened with 2"):
+        ImageLearner(Backbone("nano"), looks=1)

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from exll.errors import StreamError
+from exll.streams.stream import Stream
 from exll.streams.table import read_table
 
 
@@ -120,3 +121,30 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, content: str | byte
         read_table(source)
     assert complaint in str(refusal.value)
     assert str(source) in str(refusal.value)
+
+
+def test_a_table_may_name_regions(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "path,label,x0,y0,x1,y1\nshelf.jpg,kiwi,0,5,90,80\nshelf.jpg,lime,90,5,180,80.0\nwhole.jpg,mug,,,,\n"
+    )
+    kiwi, lime, mug = read_table(table)
+    assert (kiwi.box, lime.box, mug.box) == ((0, 5, 90, 80), (90, 5, 180, 80), None)
+    assert kiwi.path == lime.path
+    assert kiwi.ref == f"{tmp_path / 'shelf.jpg'}#0,5,90,80"
+    assert mug.ref == str(tmp_path / "whole.jpg")
+    one, other, _ = Stream("table", read_table(table), table).digests
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("a.jpg,kiwi,0,5,90,", "line 2: a box needs all of x0, y0, x1, y1"),
+        ("a.jpg,kiwi,0,5,9.5,8", "line 2: x1 must be"),
+    ],
+)
+def test_half_a_box_is_named_with_its_line(row: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"path,label,x0,y0,x1,y1\n{row}\n")
+    with pytest.raises(StreamError, match=message):
+        read_table(tmp_path / "t.csv")

@@ -288,3 +288,30 @@ def test_every_page_is_served_and_says_where_one_is(studio: Served, view: str) -
     assert response.status_code == 200
     assert response.text.count('aria-current="page"') == 1
     assert studio.client.get("/static/studio.css").status_code == 200
+
+
+def test_a_box_is_taught_and_asked_as_an_image_of_its_own(studio: Served) -> None:
+    photo = Image.new("RGB", (120, 60))
+    encoded = io.BytesIO()
+    for kind, left in ((0, 0), (2, 60)):
+        photo.paste(Image.open(io.BytesIO(png(kind, 1))).convert("RGB").resize((60, 60)), (left, 0))
+    photo.save(encoded, "PNG")
+    both = encoded.getvalue()
+    studio.taught("left thing", both, box="0,0,60,60")
+    studio.taught("right thing", both, box="60,0,120,60")
+    assert studio.project.store.counts() == {"left thing": 1, "right thing": 1}
+    again = studio.teach("left thing", both, box="0,0,60,60").json()
+    assert [result["status"] for result in again["results"]] == ["already"]
+    for box, label in (("0,0,60,60", "left thing"), ("60,0,120,60", "right thing")):
+        answer = studio.ask(both, box=box).json()
+        assert answer["prediction"]["label"] == label
+        assert [example["label"] for example in answer["taught_as"]] == [label]
+        assert studio.ask(both, "/api/explain", box=box).json()["prediction"]["label"] == label
+    shown = studio.client.get(f"/api/asked/{answer['asked']}/image")
+    assert Image.open(io.BytesIO(shown.content)).size == (60, 60)
+    for box, sentence in (("0,0,121,60", "must lie within the image"), ("1,2", "is written left,top,right,bottom")):
+        refused = studio.ask(both, box=box)
+        assert refused.status_code == 422
+        assert sentence in refused.json()["error"]
+    refused = studio.client.post("/api/explain", data={"asked": answer["asked"], "box": "0,0,5,5"})
+    assert (refused.status_code, refused.json()["error"]) == (422, "a box is for an image that is sent along.")

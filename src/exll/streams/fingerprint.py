@@ -33,9 +33,7 @@ def example_digests(
             content = file_identity(example.path) if example.path is not None else whole
         name = composed(example.ref.removeprefix(prefix)).replace(os.sep, "/")
         video = None if kind == "video" else example.video  # a video's own name is where it lies, not what it is
-        facts: list[object] = [name, example.label, example.instance, video, example.frame, example.row, content]
-        if example.box is not None:
-            facts.append(list(example.box))
+        facts = [name, example.label, example.instance, video, example.frame, example.row, content]
         digests.append(hashlib.sha256(json.dumps(facts).encode()).digest())
     return digests
 
