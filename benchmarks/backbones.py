@@ -1,6 +1,7 @@
 """Accuracy against milliseconds for every network that can be had without a hub: the table of docs/backbones.md.
 
     python benchmarks/backbones.py [--data ../shared/data/grocery128] [--choices NAME/LOOKS ...]
+    python benchmarks/backbones.py --export FILE.npz --choices efficientnet_lite0/2    # for benchmarks/accuracy.py
 
 Each choice learns the photos of train/ once, in three random orders, with the default head, and is asked about those of
 test/. Milliseconds are those of the network alone, one thread, for all looks at one photo: the median of many runs,
@@ -13,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.progress import track
 
 from exll import ExLLClassifier
@@ -53,41 +53,52 @@ def accuracies(backbone: Backbone, data: Path) -> list[float]:
     return measured
 
 
-def milliseconds(name: str, looks: int) -> float:
-    backbone = Backbone(name, threads=1, looks=looks)
-    inputs = backbone.prepare(np.random.default_rng(0).integers(0, 256, (300, 400, 3), np.uint8)).inputs
-    spent = []
+def milliseconds(choices: list[str]) -> dict[str, float]:
+    """Of the network alone, all choices in turns, so that a busy minute is no one's alone."""
+    photo = np.random.default_rng(0).integers(0, 256, (300, 400, 3), np.uint8)
+    ready = {choice: (backbone := opened(choice, 1), backbone.prepare(photo).inputs) for choice in choices}
+    spent: dict[str, list[float]] = {choice: [] for choice in choices}
     for _ in range(RUNS):
-        start = time.process_time()
-        backbone.run([inputs])
-        spent.append(time.process_time() - start)
-    return float(np.median(spent)) * 1e3
+        for choice, (backbone, inputs) in ready.items():
+            start = time.process_time()
+            backbone.run([inputs])
+            spent[choice].append(time.process_time() - start)
+    return {choice: float(np.median(taken)) * 1e3 for choice, taken in spent.items()}
+
+
+def opened(choice: str, threads: int | None = None) -> Backbone:
+    name, _, looks = choice.rpartition("/")
+    return Backbone(name, threads, looks=int(looks))
+
+
+def export(choice: str, data: Path, file: Path) -> None:
+    (X, y), (asked, truth) = (vectors(opened(choice), data / split) for split in ("train", "test"))
+    parts = np.repeat(["train", "test"], [len(y), len(truth)])
+    np.savez(file, X=np.concatenate([X, asked]), y=np.concatenate([y, truth]), split=parts)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--choices", nargs="*", default=CHOICES)
+    parser.add_argument("--export", type=Path, help="write the vectors of the first choice to this file instead")
     options = parser.parse_args()
-    rows = []
-    for choice in options.choices:
+    if options.export is not None:
+        export(options.choices[0], options.data, options.export)
+        return
+    right = {choice: accuracies(opened(choice), options.data) for choice in options.choices}
+    mean = {choice: float(np.mean(shares)) for choice, shares in right.items()}
+    spent = milliseconds(options.choices)
+    print("| network | looks | numbers | MB | right | order moves it by | ms a photo | on the edge |")
+    print("|---|---|---|---|---|---|---|---|")
+    for choice in sorted(spent, key=spent.__getitem__):
+        edge = not any(mean[other] > mean[choice] and spent[other] < spent[choice] for other in mean)
         name, _, looks = choice.rpartition("/")
-        backbone = Backbone(name, looks=int(looks))
-        right = accuracies(backbone, options.data)
-        size = len(read_network(name)[2])
-        rows.append(
-            (choice, backbone.width, size, float(np.mean(right)), np.ptp(right), milliseconds(name, int(looks)))
-        )
-    print("| network / looks | numbers | MB | right | order moves it by | ms a photo | on the edge |")
-    print("|---|---|---|---|---|---|---|")
-    for choice, width, size, right_share, spread, spent in sorted(rows, key=lambda row: row[5]):
-        edge = not any(other[3] > right_share and other[5] < spent for other in rows)
-        name, _, looks = choice.rpartition("/")
+        numbers, size = opened(choice).width, len(read_network(name)[2])
         print(
-            f"| `{name}` / {looks} | {width:,} | {size / 1e6:.1f} | {right_share:.3f} | {spread:.3f} | {spent:.1f} | "
-            f"{'yes' if edge else ''} |"
+            f"| `{name}` | {looks} | {numbers:,} | {size / 1e6:.1f} | {mean[choice]:.3f} | {np.ptp(right[choice]):.3f} | "
+            f"{spent[choice]:.1f} | {'yes' if edge else ''} |"
         )
-    Console(stderr=True).print("done")
 
 
 if __name__ == "__main__":
