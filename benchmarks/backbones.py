@@ -96,8 +96,8 @@ def main() -> None:
         name, _, looks = choice.rpartition("/")
         numbers, size = opened(choice).width, len(read_network(name)[2])
         print(
-            f"| `{name}` | {looks} | {numbers:,} | {size / 1e6:.1f} | {mean[choice]:.3f} | {np.ptp(right[choice]):.3f} | "
-            f"{spent[choice]:.1f} | {'yes' if edge else ''} |"
+            f"| `{name}` | {looks} | {numbers:,} | {size / 1e6:.1f} | {mean[choice]:.3f} | "
+            f"{np.ptp(right[choice]):.3f} | {spent[choice]:.1f} | {'yes' if edge else ''} |"
         )
 
 

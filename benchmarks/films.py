@@ -1,8 +1,8 @@
 """What a model that was taught by films calls unknown: other films of what it knows, and films of strangers.
 
-``films.py [--draws N]`` prints a table in Markdown (docs/results.md): the household of the benchmarks through
-the default network, and turntable videos of fruit where the development data is there. "Alone" is the threshold that frames would
-set that are left out one by one, with all other frames of their film still in the model.
+``films.py [--draws N]`` prints a table in Markdown (docs/results.md): the household of the benchmarks through the
+default network, and turntable videos of fruit where the development data is there. "Alone" is the threshold that frames
+would set that are left out one by one, with all other frames of their film still in the model.
 """
 
 import os
