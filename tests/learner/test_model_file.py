@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
@@ -312,6 +312,23 @@ def test_arrays_of_any_layout_are_written_rightly(tmp_path: Path) -> None:
     for name, array in arrays.items():
         np.testing.assert_array_equal(read[name], array)
     assert read["scalar"].shape == ()
+
+
+def test_integers_are_as_small_as_they_may_be_in_the_file_and_64_bits_when_read(tmp_path: Path) -> None:
+    arrays = {
+        f"{kind.__name__} {edge}": np.array([0, edge])
+        for kind in (np.int8, np.int16, np.int32, np.int64)
+        for edge in (np.iinfo(kind).min, np.iinfo(kind).max)
+    }
+    others = {"none": np.empty((0, 3), np.int64), "one": np.array(7), "unsigned": np.array([1], np.uint64)}
+    write_model(tmp_path / "x.exll", {"kind": "x"}, {**arrays, **others})
+    written, read = load_file(tmp_path / "x.exll"), read_model(tmp_path / "x.exll").tensors
+    for name, array in {**arrays, **others}.items():
+        np.testing.assert_array_equal(read[name], array)
+        assert read[name].dtype == array.dtype
+        assert written[name].shape == array.shape
+    assert all(written[name].dtype == name.split()[0] for name in arrays)
+    assert [written[name].dtype for name in others] == [np.int8, np.int8, np.uint64]
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "nul\0nul"])
