@@ -246,6 +246,7 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "all witnesses missing": lambda f, t: t.update({n: t[n][:0] for n in t if n.startswith("witnesses.")}),
     "witnesses of another width": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:, :-1]}),
     "a witness that is no number": lambda f, t: t.update({"witnesses.vectors": with_nan(t["witnesses.vectors"])}),
+    "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
     "a witness of no class": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] + 1}),
     "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
     "a witness of no prototype": lambda f, t: t.update({"witnesses.prototypes": t["witnesses.prototypes"] + 999}),
@@ -329,6 +330,17 @@ def test_integers_are_as_small_as_they_may_be_in_the_file_and_64_bits_when_read(
         assert written[name].shape == array.shape
     assert all(written[name].dtype == name.split()[0] for name in arrays)
     assert [written[name].dtype for name in others] == [np.int8, np.int8, np.uint64]
+
+
+@both_presets
+@pytest.mark.parametrize("samples", [5, 40])
+def test_the_precision_that_learning_uses_is_written_as_precisely_as_it_is_needed(
+    preset: str, samples: int, tmp_path: Path
+) -> None:
+    stream = random_stream(2, width=20, classes=3, samples=samples)
+    ExLLClassifier(preset).partial_fit(stream.X, stream.y).save(tmp_path / "x.exll")
+    written = load_file(tmp_path / "x.exll")["precision.basis" if samples == 5 else "precision.triangle"]
+    assert written.dtype == (np.float32 if preset == "glocal" else np.float64)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "nul\0nul"])

@@ -21,7 +21,7 @@ from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
 from exll.learner.glocal_inference import GlocalInference
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
-from exll.learner.lagging import LaggingPrecision
+from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.leaving_out import (
     Evidence,
     Means,
@@ -74,7 +74,7 @@ class GlocalLearner(ExLL):
             return self._witnesses.filmed_once()
 
     def _new_precision(self) -> LaggingPrecision:
-        return LaggingPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
+        return RoundedPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
 
     def _shrunk_by(self, ridge: float) -> Shrinkage:
         """Towards the identity times this share of the mean eigenvalue."""

@@ -167,6 +167,6 @@ def pack_triangle(matrix: Matrix) -> Vector:
 def unpack_triangle(packed: Vector, width: int) -> Matrix:
     if packed.shape != (width * (width + 1) // 2,):
         raise ValueError("a packed triangle has another width")
-    matrix, info = lapack.dtpttr(width, packed, uplo="L")
+    matrix, info = lapack.dtpttr(width, np.asarray(packed, np.float64), uplo="L")
     assert info == 0
     return np.asfortranarray(matrix)
