@@ -246,6 +246,13 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "all witnesses missing": lambda f, t: t.update({n: t[n][:0] for n in t if n.startswith("witnesses.")}),
     "witnesses of another width": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:, :-1]}),
     "a witness that is no number": lambda f, t: t.update({"witnesses.vectors": with_nan(t["witnesses.vectors"])}),
+    "a witness that is no unit vector": lambda f, t: t.update(
+        {"witnesses.vectors": np.float32(1e30) * t["witnesses.vectors"]}
+    ),
+    "no vectors of witnesses": lambda f, t: t.pop("witnesses.vectors"),
+    "a mean of a film that is no mean": lambda f, t: t.update(
+        {"witnesses.film_starts": np.array([0]), "witnesses.film_means": np.full((1, 6), 1e30)}
+    ),
     "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
     "a witness of no class": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] + 1}),
     "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
@@ -284,6 +291,28 @@ def test_a_well_formed_file_with_an_impossible_model_is_refused(preset: str, fau
     facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
     {**FORGED, **FORGED_PAPER, **FORGED_GLOCAL}[fault](facts, tensors)
     write_model(path, facts, tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
+
+
+FORGED_SHARED: dict[str, Forgery] = {
+    "a vector missing": lambda f, t: t.update({"records.vectors": t["records.vectors"][:-1]}),
+    "vectors of another width": lambda f, t: t.update({"records.vectors": t["records.vectors"][:, :-1]}),
+    "no vectors": lambda f, t: t.pop("records.vectors"),
+    "records of another kind": lambda f, t: f.update(records="refs"),
+    "a witness missing": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"][:-1]}),
+    "too few vectors of witnesses": lambda f, t: t.update({"witnesses.vectors": t["records.vectors"][:-1]}),
+}
+
+
+@pytest.mark.parametrize("fault", FORGED_SHARED)
+def test_a_file_is_refused_where_records_do_not_hold_what_witnesses_need(fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.exll"
+    small_model("glocal", "vectors").save(path)
+    file = read_model(path)
+    assert "witnesses.vectors" not in file.tensors
+    FORGED_SHARED[fault](file.facts, file.tensors)
+    write_model(path, file.facts, file.tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 

@@ -64,7 +64,7 @@ class GlocalLearner(ExLL):
     def __init__(self, width: int, parameters: Parameters) -> None:
         self._judgement = Judgement()
         super().__init__(width, parameters)
-        self._witnesses = Witnesses(width)
+        self._witnesses = Witnesses(width, own_vectors=self._records.vectors is None)
         self._next_review = FIRST_REVIEW
         self._seen_from = np.zeros(width)  # the origin that learning uses, as old as its precision
 
@@ -113,9 +113,11 @@ class GlocalLearner(ExLL):
             self._megaclouds.open()
             placed = self._open_cloud(x, k)
         self._witnesses.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
+        return placed
+
+    def _after_sample(self) -> None:
         if self.sample_count >= self._next_review:
             self._review()
-        return placed
 
     def _longest_step(self, k: int) -> float:
         """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
@@ -211,7 +213,7 @@ class GlocalLearner(ExLL):
         )
         return Products(
             precision,
-            witnesses.vectors[some].astype(np.float64) - origin,
+            witnesses.vectors(self._records.vectors)[some].astype(np.float64) - origin,
             witnesses.classes[some],
             place_of[witnesses.prototypes[some]],
             means,
@@ -296,6 +298,7 @@ class GlocalLearner(ExLL):
             self._judgement = Judgement.from_state(judgement)
         else:  # of a file of format 1, which judged by fewer numbers
             self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
+        self._witnesses.round_vectors(self._records.vectors)
 
     @property
     def _own_nbytes(self) -> int:

@@ -54,6 +54,11 @@ class Records(Protocol):
         """The ids that any record names."""
         ...
 
+    @property
+    def vectors(self) -> NDArray[np.float16] | None:
+        """Of all samples in the order of the stream; None where not every one is kept."""
+        ...
+
     def __len__(self) -> int: ...
 
     @property
@@ -80,6 +85,10 @@ class NoRecords:
 
     def prototypes(self) -> set[int]:
         return set()
+
+    @property
+    def vectors(self) -> None:
+        return None
 
     def __len__(self) -> int:
         return 0
@@ -151,6 +160,10 @@ class AllRecords:
     def prototypes(self) -> set[int]:
         self._settle()
         return set(self._prototypes.filled.tolist())
+
+    @property
+    def vectors(self) -> NDArray[np.float16] | None:
+        return None if self._vectors is None else self._vectors.filled
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -225,6 +238,10 @@ class NearestRecords:
 
     def prototypes(self) -> set[int]:
         return set(self._kept)
+
+    @property
+    def vectors(self) -> None:
+        return None
 
     def __len__(self) -> int:
         return sum(len(kept) for kept in self._kept.values())
