@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier, load
-from exll.learner.model_file import FORMAT, read_model
-from exll.types import InferenceName
-from support import assert_equal_models
+from exll.learner import witnesses
+from exll.learner.model_file import FORMAT, read_model, write_model
+from exll.types import InferenceName, RecordsKind, Tensors
+from support import assert_equal_models, random_stream
 
 FOLDER = Path(__file__).parent / "old_files"
 FILES = sorted(FOLDER.glob("format-*.exll"))
@@ -62,3 +63,25 @@ def test_an_old_file_is_saved_in_the_newest_format_and_goes_on(path: Path, tmp_p
 
 def teach_later(model: ExLLClassifier) -> None:
     model.partial_fit(ANSWERS["later"], [LABELS[k] for k in ANSWERS["later_classes"]])
+
+
+@pytest.mark.parametrize("records", ["none", "vectors"])
+def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_now(
+    records: RecordsKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witnesses, "MOST", 32)
+    stream, path = random_stream(9, width=8, classes=3, samples=150), tmp_path / "model.exll"
+    straight = ExLLClassifier(records=records).partial_fit(stream.X, stream.y)
+    straight.save(path)
+    file = read_model(path)
+    positions = witnesses._positions_after(150)
+    single: Tensors = {
+        "witnesses.vectors": stream.unit[positions].astype(np.float32),
+        "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
+    }
+    write_model(path, {**file.facts, "format": 3}, {**file.tensors, **single})
+    stopped = load(path)
+    assert_equal_models(straight, stopped)
+    for model in (straight, stopped):
+        model.partial_fit(stream.X[:40], stream.y[:40])
+    assert_equal_models(straight, stopped)

@@ -79,7 +79,8 @@ def test_witnesses_know_their_class_and_the_prototype_that_they_are_in_now(merge
     cloud_of = {record.position: j for j in learner.supports for record in learner.records(j)}
     witnesses = learner._witnesses
     assert len(witnesses) == MOST
-    for x, k, prototype in zip(witnesses.vectors(None), witnesses.classes, witnesses.prototypes, strict=True):
+    vectors = witnesses.vectors(None).astype(np.float16)
+    for x, k, prototype in zip(vectors, witnesses.classes, witnesses.prototypes, strict=True):
         position = place_of[x.tobytes()]
         assert learner.labels[k] == labels[position]
         assert prototype == cloud_of[position]

@@ -213,7 +213,7 @@ class GlocalLearner(ExLL):
         )
         return Products(
             precision,
-            witnesses.vectors(self._records.vectors)[some].astype(np.float64) - origin,
+            witnesses.vectors(self._records.vectors, some).astype(np.float64) - origin,
             witnesses.classes[some],
             place_of[witnesses.prototypes[some]],
             means,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.growing import GrowingArray
-from exll.learner.records import halved
+from exll.learner.records import halved, widened
 from exll.learner.takes import SHORTEST_FILM, Takes
 from exll.types import Indices, Matrix, Tensors, Vector
 
@@ -59,12 +59,14 @@ class Witnesses:
         """Their places in the stream, from 0."""
         return self._positions.filled
 
-    def vectors(self, recorded: NDArray[np.float16] | None) -> NDArray[np.floating]:
-        """``recorded`` are those of all samples, where the records hold them."""
+    def vectors(self, recorded: NDArray[np.float16] | None, some: slice = slice(None)) -> NDArray[np.float32]:
+        """Of some or all of them; ``recorded`` are those of all samples, where the records hold them."""
         if self._vectors is not None:
-            return self._vectors.filled
-        assert recorded is not None
-        return recorded[self.positions]
+            vectors = self._vectors.filled[some]
+        else:
+            assert recorded is not None
+            vectors = recorded[self.positions[some]]
+        return widened(vectors) if vectors.dtype == np.float16 else vectors
 
     @property
     def classes(self) -> Indices:
@@ -176,7 +178,7 @@ class Witnesses:
         }
 
     def restore(self, state: Tensors, width: int, samples: int, class_of: dict[int, int]) -> None:
-        """``class_of`` gives the class of every prototype by its id. Vectors stay as precise as the file has them until
+        """``class_of`` gives the class of every prototype by its id. Vectors are as precise as the file has them until
         :meth:`round_vectors`."""
         self._positions = GrowingArray((), np.int64, _positions_after(samples))
         self._vectors = self._restored_vectors(state.get("vectors"))
@@ -193,7 +195,7 @@ class Witnesses:
             return None
         if len(vectors) != len(self._positions):
             raise ValueError("witnesses differ in number")
-        return GrowingArray((self._width,), vectors.dtype, _checked(vectors))
+        return GrowingArray((self._width,), np.float32, _checked(vectors))
 
     def round_vectors(self, recorded: NDArray[np.float16] | None) -> None:
         """To what is kept now: files of format 3 and before have single precision, and of all witnesses."""
