@@ -132,9 +132,9 @@ def assignments(learner: ExLL) -> list[tuple[int, int]]:
 
 def scatter_matrix(scatter: Scatter) -> Matrix:
     """The whole symmetric sum, whichever form it is kept in."""
-    if scatter.matrix is None:
+    if scatter.triangle is None:
         return np.asarray(scatter.rows.filled.T @ scatter.rows.filled)
-    lower = np.tril(scatter.matrix)
+    lower = np.tril(scatter.folded())
     return lower + np.tril(lower, -1).T + scatter.pending.T @ scatter.pending
 
 

@@ -37,7 +37,7 @@ def moments(learner: object) -> set[str]:
     happened = {
         "refresh": learner._precision.refreshed_at == count,
         "review": learner._judgement.reviewed and learner._next_review == count + max(1, int(count * 0.2)),
-        "fold": scatter.matrix is not None and len(scatter.pending) == 0 and scatter.count > FOLD_ROWS,
+        "fold": scatter.triangle is not None and len(scatter.pending) == 0 and scatter.count > FOLD_ROWS,
         "film": learner._witnesses._takes.length > 2,
         "displaced": len(learner._witnesses) < count,
     }

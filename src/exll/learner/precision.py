@@ -139,7 +139,7 @@ def precision_of(
 ) -> KeptPrecision:
     """Eq. 17 for all that was learned so far; leaves the statistics alone. Its numbers may be rounded to those of a
     smaller type; it multiplies in double precision all the same."""
-    if statistics.scatter.matrix is None:
+    if statistics.scatter.triangle is None:
         basis = _basis(statistics, shrinkage)
         return LowRankPrecision(_rounded(basis, rounded_to), shrinkage.ridge)
     inverse = _factor_of_inverse(statistics, shrinkage)
@@ -149,7 +149,7 @@ def precision_of(
 
 def precision_for(rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
     """The same, in the form that is the cheapest to make and to multiply about so many rows with."""
-    if statistics.scatter.matrix is None or rows > statistics.scatter.width * FEW_ROWS:
+    if statistics.scatter.triangle is None or rows > statistics.scatter.width * FEW_ROWS:
         return precision_of(statistics, shrinkage)
     return FactoredPrecision(_factor_of_inverse(statistics, shrinkage))
 
@@ -167,8 +167,7 @@ def _basis(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
 
 def _factor_of_inverse(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
     scatter = statistics.scatter
-    assert scatter.matrix is not None
-    triangle: Matrix = scatter.matrix.copy(order="F")
+    triangle = scatter.folded()
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
     triangle *= shrinkage.scale / statistics.count
