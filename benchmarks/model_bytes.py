@@ -31,8 +31,9 @@ def bytes_by_part(path: Path) -> dict[str, int]:
     for name, tensor in sorted(load_file(path).items()):
         part = name.split(".")[0]
         found[part] = found.get(part, 0) + tensor.nbytes
-    size = path.stat().st_size
-    return {**found, "header": size - sum(found.values()), "file": size, "in memory": load(path).nbytes_}
+    size, model = path.stat().st_size, load(path)
+    in_memory = getattr(model, "classifier", model).nbytes_  # an ImageLearner has a classifier
+    return {**found, "header": size - sum(found.values()), "file": size, "in memory": in_memory}
 
 
 def examples(width: int, samples: int, features: Path | None) -> tuple[NDArray[Any], NDArray[Any]]:

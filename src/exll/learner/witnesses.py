@@ -47,8 +47,8 @@ class Witnesses:
         self._prototypes = GrowingArray((), np.int64)
         self._starts = GrowingArray((), np.int64)  # where in the stream their takes begin
         self._lengths = GrowingArray((), np.int64)
-        # The means of long takes that ended, by where they begin. Half precision is too coarse for them: a film may make
-        # up nearly all that varies in some direction, and what is left without it is a small difference.
+        # The means of long takes that ended, by where they begin. Half precision is too coarse for them: a film may be
+        # nearly all that varies in some direction, and what is left without it is a small difference.
         self._film_means: dict[int, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:
