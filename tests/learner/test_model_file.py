@@ -317,6 +317,16 @@ def test_a_file_is_refused_where_records_do_not_hold_what_witnesses_need(fault: 
         load(path)
 
 
+def test_a_young_model_without_the_vectors_of_its_witnesses_is_refused(tmp_path: Path) -> None:
+    stream, path = random_stream(3, width=40, classes=2, samples=12), tmp_path / "model.exll"
+    ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y).save(path)
+    file = read_model(path)
+    assert file.tensors.pop("witnesses.vectors").dtype == np.float32
+    write_model(path, file.facts, file.tensors)
+    with pytest.raises(ModelFileError, match="the witnesses have no vectors"):
+        load(path)
+
+
 @pytest.mark.parametrize("records", ["refs", "vectors"])
 def test_a_file_without_some_of_its_records_is_refused(records: RecordsKind, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"

@@ -39,6 +39,7 @@ def moments(learner: object) -> set[str]:
         "review": learner._judgement.reviewed and learner._next_review == count + max(1, int(count * 0.2)),
         "fold": scatter.triangle is not None and len(scatter.pending) == 0 and scatter.count > FOLD_ROWS,
         "film": learner._witnesses._takes.length > 2,
+        "young": not learner._witnesses.rounded,
         "displaced": len(learner._witnesses) < count,
     }
     return {name for name, true in happened.items() if true}
@@ -63,7 +64,7 @@ def test_a_model_that_is_loaded_anew_after_every_sample_is_the_one_that_never_st
         assert stopped.nbytes_ == straight.nbytes_
         seen |= moments(straight.learner_)
     if preset == "glocal":
-        assert seen == {"refresh", "review", "fold", "film", *(["displaced"] if most == 24 else [])}
+        assert seen == {"refresh", "review", "fold", "film", "young", *(["displaced"] if most == 24 else [])}
         assert stopped.novelty_threshold() == straight.novelty_threshold()
 
 
@@ -81,6 +82,23 @@ def test_saved_once_at_any_moment_it_ends_as_the_model_that_never_stopped(
         assert saved(stopped, path) == before
         ends = [model.partial_fit(stream.X[stop:], stream.y[stop:]) for model in (straight, stopped)]
         assert saved(ends[0], path) == saved(ends[1], path), f"stopped after {stop}"
+
+
+@pytest.mark.parametrize("records", KINDS)
+def test_a_merge_of_classes_that_ends_the_youth_of_a_model_survives_a_file(
+    records: RecordsKind, tmp_path: Path
+) -> None:
+    """What lay between the two classes is one more row of the scatter."""
+    stream, path = random_stream(7, width=40, classes=3, samples=60), tmp_path / "model.exll"
+    straight = ExLLClassifier(records=records).partial_fit(stream.X[:19], stream.y[:19])
+    assert "witnesses.vectors" in straight.learner_.state()
+    straight.rename_class(1, 0, merge=True)
+    before = saved(straight, path)
+    stopped = load(path)
+    assert saved(stopped, path) == before
+    for model in (straight, stopped):
+        model.partial_fit(stream.X[19:], stream.y[19:])
+    assert saved(straight, path) == saved(stopped, path)
 
 
 @pytest.mark.parametrize("records", KINDS)

@@ -15,7 +15,7 @@ def positions_after(samples: int) -> Indices:
     witnesses = Witnesses(1)
     for position in range(samples):
         witnesses.learn(position, np.array([position / 2**16]), position % 7, position % 11, 0.0)
-    np.testing.assert_allclose(witnesses.vectors(None)[:, 0], witnesses.positions / 2**16, rtol=1e-3, atol=1e-4)
+    np.testing.assert_array_equal(witnesses.vectors(None)[:, 0], witnesses.positions / 2**16)
     positions = witnesses.positions
     np.testing.assert_array_equal(witnesses.classes, positions % 7)
     np.testing.assert_array_equal(witnesses.prototypes, positions % 11)
@@ -98,10 +98,25 @@ def test_their_vectors_are_the_same_wherever_they_are_kept(records: RecordsKind)
     np.testing.assert_array_equal(vectors, halved(stream.unit)[_positions_after(len(stream.y))])
 
 
+@pytest.mark.parametrize("records", ["none", "refs", "vectors", 3])
+def test_while_the_stream_is_young_their_vectors_are_in_single_precision(records: RecordsKind) -> None:
+    stream = random_stream(4, width=30, classes=4, samples=40)
+    learner = untaught(30, "glocal", records=records)
+    assert isinstance(learner, GlocalLearner)
+    for i, x in enumerate(stream.unit):
+        learner.learn(x[None], stream.y[i : i + 1])
+        expected = stream.unit[: i + 1].astype(np.float32)
+        if i + 1 >= 15:  # half as many as there are columns
+            expected = halved(expected).astype(np.float32)
+        np.testing.assert_array_equal(learner._witnesses.vectors(learner._records.vectors), expected)
+    assert learner._witnesses.rounded
+
+
 @pytest.mark.parametrize("length", [1, 4, 6])
 def test_their_size_does_not_grow_beyond_the_room(length: int) -> None:
     """However long the films are."""
     witnesses = Witnesses(4)
+    witnesses.round_vectors(None)
     sizes = []
     for position in range(30 * MOST):
         witnesses.learn(position, np.ones(4), position // length % 2, 0, 1.0)

@@ -64,7 +64,7 @@ class GlocalLearner(ExLL):
     def __init__(self, width: int, parameters: Parameters) -> None:
         self._judgement = Judgement()
         super().__init__(width, parameters)
-        self._witnesses = Witnesses(width, own_vectors=self._records.vectors is None)
+        self._witnesses = Witnesses(width)
         self._next_review = FIRST_REVIEW
         self._seen_from = np.zeros(width)  # the origin that learning uses, as old as its precision
 
@@ -116,8 +116,14 @@ class GlocalLearner(ExLL):
         return placed
 
     def _after_sample(self) -> None:
+        self._round_witnesses()
         if self.sample_count >= self._next_review:
             self._review()
+
+    def _round_witnesses(self) -> None:
+        """Once the stream is no longer young: as soon as the scatter is a matrix."""
+        if self._statistics.scatter.triangle is not None and not self._witnesses.rounded:
+            self._witnesses.round_vectors(self._records.vectors)
 
     def _longest_step(self, k: int) -> float:
         """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
@@ -253,6 +259,7 @@ class GlocalLearner(ExLL):
 
     def _after_merge(self, k: int) -> None:
         """At most ``max_prototypes`` again; and what is usual is judged anew, since it was that of other classes."""
+        self._round_witnesses()
         most = self.parameters.max_prototypes
         while most is not None and len(self._megaclouds.members(k)) > most:
             members = self._prototypes.members(self._megaclouds.members(k))
@@ -293,12 +300,14 @@ class GlocalLearner(ExLL):
         table = self._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
+        if self._witnesses.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
+            raise ValueError("the witnesses have no vectors")
         judgement = part_of("judgement", state)
         if "distance_weight" in judgement:
             self._judgement = Judgement.from_state(judgement)
         else:  # of a file of format 1, which judged by fewer numbers
             self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
-        self._witnesses.round_vectors(self._records.vectors)
+        self._round_witnesses()
 
     @property
     def _own_nbytes(self) -> int:

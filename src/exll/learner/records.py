@@ -295,11 +295,13 @@ def _cosines(vectors: NDArray[np.float16], x: Vector) -> NDArray[np.float32]:
     return cosines
 
 
-def halved(x: Vector) -> NDArray[np.float16]:
-    """A unit vector in half precision. What is below its normal range lies below its rounding error too and becomes
-    zero: subnormal numbers would make every later product slow."""
-    halves = x.astype(np.float16)
-    halves[np.abs(x) < 2.0**-14] = 0.0
+def halved(x: NDArray[np.floating]) -> NDArray[np.float16]:
+    """A unit vector in half precision, by way of single precision: what was kept in that has the same halves. What is
+    below its normal range lies below its rounding error too and becomes zero: subnormal numbers would make every later
+    product slow."""
+    singles = x.astype(np.float32)
+    halves = singles.astype(np.float16)
+    halves[np.abs(singles) < 2.0**-14] = 0.0
     return halves
 
 

@@ -34,21 +34,24 @@ class Witnesses:
 
     Which ones is a function of their places in the stream alone (reservoir sampling with a fixed sequence of numbers),
     so the same stream always has the same witnesses. Each knows the take that it was learned in
-    (:mod:`exll.learner.takes`). Their vectors are those of :mod:`exll.learner.records`, in half precision; where the
-    records hold the vector of every sample, no second one is kept here.
+    (:mod:`exll.learner.takes`).
+
+    Their vectors start in single precision. In a young stream of many columns a sample may be nearly all that varies in
+    its own direction, and what is left without it is a small difference. Later half precision is enough
+    (:meth:`round_vectors`), as in :mod:`exll.learner.records`, and where those hold the vector of every sample none is
+    kept here.
     """
 
-    def __init__(self, width: int, own_vectors: bool = True) -> None:
+    def __init__(self, width: int) -> None:
         self._width = width
         self._takes = Takes(width)
         self._positions = GrowingArray((), np.int64)
-        self._vectors = GrowingArray((width,), np.float16) if own_vectors else None
+        self._vectors: GrowingArray | None = GrowingArray((width,), np.float32)
         self._classes = GrowingArray((), np.int64)
         self._prototypes = GrowingArray((), np.int64)
         self._starts = GrowingArray((), np.int64)  # where in the stream their takes begin
         self._lengths = GrowingArray((), np.int64)
-        # The means of long takes that ended, by where they begin. Half precision is too coarse for them: a film may be
-        # nearly all that varies in some direction, and what is left without it is a small difference.
+        # The means of long takes that ended, by where they begin. Half precision would never be enough for them.
         self._film_means: dict[int, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:
@@ -67,6 +70,16 @@ class Witnesses:
             assert recorded is not None
             vectors = recorded[self.positions[some]]
         return widened(vectors) if vectors.dtype == np.float16 else vectors
+
+    @property
+    def rounded(self) -> bool:
+        return self._vectors is None or self._vectors.filled.dtype == np.float16
+
+    def round_vectors(self, recorded: NDArray[np.float16] | None) -> None:
+        """To half precision, once and for all; ``recorded`` as for :meth:`vectors`."""
+        if self._vectors is not None:
+            halves = halved(self._vectors.filled)
+            self._vectors = GrowingArray((self._width,), np.float16, halves) if recorded is None else None
 
     @property
     def classes(self) -> Indices:
@@ -93,7 +106,7 @@ class Witnesses:
             (self._lengths, 1),
         ]
         if self._vectors is not None:
-            row.append((self._vectors, halved(x)))
+            row.append((self._vectors, halved(x) if self.rounded else x))
         for column, value in row:
             if position < MOST:
                 column.append(value)
@@ -178,8 +191,8 @@ class Witnesses:
         }
 
     def restore(self, state: Tensors, width: int, samples: int, class_of: dict[int, int]) -> None:
-        """``class_of`` gives the class of every prototype by its id. Vectors are as precise as the file has them until
-        :meth:`round_vectors`."""
+        """``class_of`` gives the class of every prototype by its id. Vectors, where there are any, are then in single
+        precision again."""
         self._positions = GrowingArray((), np.int64, _positions_after(samples))
         self._vectors = self._restored_vectors(state.get("vectors"))
         self._classes = GrowingArray((), np.int64, state["classes"])
@@ -196,15 +209,6 @@ class Witnesses:
         if len(vectors) != len(self._positions):
             raise ValueError("witnesses differ in number")
         return GrowingArray((self._width,), np.float32, _checked(vectors))
-
-    def round_vectors(self, recorded: NDArray[np.float16] | None) -> None:
-        """To what is kept now: files of format 3 and before have single precision, and of all witnesses."""
-        if recorded is not None:
-            self._vectors = None
-        elif self._vectors is None:
-            raise ValueError("the witnesses have no vectors")
-        else:
-            self._vectors = GrowingArray((self._width,), np.float16, halved(self._vectors.filled))
 
     def _restore_takes(self, state: Tensors, width: int, samples: int, classes: int) -> None:
         if "take" not in state:  # of a file of format 2 or 1, which knew nothing of them
