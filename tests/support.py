@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal import GlocalLearner
 from exll.learner.preset import PRESETS, new_learner
+from exll.learner.records import halved
 from exll.learner.statistics import Scatter
 from exll.stream_classifier import StreamClassifier
 from exll.types import Matrix, RecordsKind
@@ -131,9 +132,9 @@ def assignments(learner: ExLL) -> list[tuple[int, int]]:
 
 def scatter_matrix(scatter: Scatter) -> Matrix:
     """The whole symmetric sum, whichever form it is kept in."""
-    if scatter.matrix is None:
+    if scatter.triangle is None:
         return np.asarray(scatter.rows.filled.T @ scatter.rows.filled)
-    lower = np.tril(scatter.matrix)
+    lower = np.tril(scatter.folded())
     return lower + np.tril(lower, -1).T + scatter.pending.T @ scatter.pending
 
 
@@ -151,7 +152,7 @@ def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
 
 def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, OracleGlocal]:
     """A glocal learner and the slow one over the same samples, which are rounded so that witnesses hold all of them."""
-    X = stream.unit.astype(np.float32).astype(np.float64)
+    X = halved(stream.unit).astype(np.float64)
     learner = untaught(X.shape[1], "glocal")
     assert isinstance(learner, GlocalLearner)
     learner.learn(X, stream.y)

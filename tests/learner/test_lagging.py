@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from exll.learner.lagging import LaggingPrecision, OwnSamplePrecision
+from exll.learner.lagging import LaggingPrecision, OwnSamplePrecision, RoundedPrecision
 from exll.learner.precision import Shrinkage
 from exll.learner.statistics import GlobalStatistics, total_residual
 from support import random_stream
@@ -71,3 +71,22 @@ def test_the_exact_precision_is_not_the_lagging_one() -> None:
     exact = lagging.exact(3, statistics, SHRINKAGE).apply(np.eye(6))
     assert not np.allclose(exact, before)
     np.testing.assert_array_equal(lagging.current.apply(np.eye(6)), before)
+
+
+@pytest.mark.parametrize("samples", [5, 60])
+def test_a_rounded_precision_holds_what_single_precision_can_and_a_file_holds_the_same(samples: int) -> None:
+    stream = random_stream(2, width=20, samples=samples)
+    statistics = GlobalStatistics(20, total_residual)
+    plain, rounded, again = (cls(20, SHRINKAGE, 0.1) for cls in (LaggingPrecision, RoundedPrecision, RoundedPrecision))
+    for x in stream.unit:
+        statistics.learn(x, np.zeros(20), 0)
+    for lagging in (plain, rounded):
+        lagging.refresh(statistics, SHRINKAGE)
+    again.restore(20, samples, rounded.state())
+    exact = plain.current.apply(np.eye(20))
+    np.testing.assert_allclose(rounded.current.apply(np.eye(20)), exact, atol=1e-6 * np.abs(exact).max())
+    assert not np.array_equal(rounded.current.apply(np.eye(20)), exact)
+    np.testing.assert_array_equal(rounded.current.apply(stream.unit), again.current.apply(stream.unit))
+    np.testing.assert_array_equal(rounded.exact(50, statistics, SHRINKAGE).apply(np.eye(20)), exact)
+    again.restore(20, samples, plain.state())  # as files of format 3 have it
+    np.testing.assert_array_equal(rounded.current.apply(stream.unit), again.current.apply(stream.unit))

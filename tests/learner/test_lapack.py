@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg.lapack import dtfttr, dtrttf
 
-from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
+from exll.learner.lapack import (
+    add_outer_products,
+    add_outer_products_packed,
+    cholesky,
+    invert_factored,
+    solve_factor,
+    solve_rows,
+)
 from exll.types import Matrix
 
 
@@ -65,6 +73,23 @@ def test_outer_products_are_added(rows: int) -> None:
     np.testing.assert_array_equal(np.triu(matrix, 1), upper)
 
 
+@pytest.mark.parametrize("width", [1, 2, 29, 30])
+@pytest.mark.parametrize("rows", [0, 1, 64])
+def test_outer_products_are_added_to_a_packed_triangle(rows: int, width: int) -> None:
+    matrix, values = covariance(width), np.random.default_rng(1).normal(size=(rows, width))
+    packed, _ = dtrttf(matrix, uplo="L")
+    add_outer_products_packed(packed, values)
+    found, _ = dtfttr(width, packed, uplo="L")
+    np.testing.assert_allclose(np.tril(found), np.tril(matrix + values.T @ values), rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_no_packed_triangle_is_refused() -> None:
+    unfit: Any
+    for unfit in (np.zeros(5), np.zeros(12)[::2], np.zeros(6, np.float32)):
+        with pytest.raises(ValueError, match="LAPACK is given doubles"):
+            add_outer_products_packed(unfit, np.ones((2, 3)))
+
+
 def test_what_has_no_factor_is_refused() -> None:
     with pytest.raises(ArithmeticError, match="positive definite"):
         cholesky(np.asfortranarray(-np.eye(3)))
@@ -76,6 +101,7 @@ WORK: dict[str, Callable[[Matrix], None]] = {
     "invert_factored": invert_factored,
     "solve_factor": lambda factor: solve_factor(factor, ROWS),
     "add_outer_products": lambda matrix: add_outer_products(matrix, ROWS),
+    "add_outer_products_packed": lambda matrix: add_outer_products_packed(matrix.ravel("K")[: 450 * 901], ROWS),
 }
 TRIES = 10  # on a busy machine a thread that may go on does not always get a core at once
 

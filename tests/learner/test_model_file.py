@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from exll import ExLLClassifier, ModelFileError, load
 from exll.learner import model_file
@@ -246,6 +246,14 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "all witnesses missing": lambda f, t: t.update({n: t[n][:0] for n in t if n.startswith("witnesses.")}),
     "witnesses of another width": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:, :-1]}),
     "a witness that is no number": lambda f, t: t.update({"witnesses.vectors": with_nan(t["witnesses.vectors"])}),
+    "a witness that is no unit vector": lambda f, t: t.update(
+        {"witnesses.vectors": np.float32(1e30) * t["witnesses.vectors"]}
+    ),
+    "no vectors of witnesses": lambda f, t: t.pop("witnesses.vectors"),
+    "a mean of a film that is no mean": lambda f, t: t.update(
+        {"witnesses.film_starts": np.array([0]), "witnesses.film_means": np.full((1, 6), 1e30)}
+    ),
+    "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
     "a witness of no class": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] + 1}),
     "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
     "a witness of no prototype": lambda f, t: t.update({"witnesses.prototypes": t["witnesses.prototypes"] + 999}),
@@ -287,6 +295,38 @@ def test_a_well_formed_file_with_an_impossible_model_is_refused(preset: str, fau
         load(path)
 
 
+FORGED_SHARED: dict[str, Forgery] = {
+    "a vector missing": lambda f, t: t.update({"records.vectors": t["records.vectors"][:-1]}),
+    "vectors of another width": lambda f, t: t.update({"records.vectors": t["records.vectors"][:, :-1]}),
+    "no vectors": lambda f, t: t.pop("records.vectors"),
+    "records of another kind": lambda f, t: f.update(records="refs"),
+    "a witness missing": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"][:-1]}),
+    "too few vectors of witnesses": lambda f, t: t.update({"witnesses.vectors": t["records.vectors"][:-1]}),
+}
+
+
+@pytest.mark.parametrize("fault", FORGED_SHARED)
+def test_a_file_is_refused_where_records_do_not_hold_what_witnesses_need(fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.exll"
+    small_model("glocal", "vectors").save(path)
+    file = read_model(path)
+    assert "witnesses.vectors" not in file.tensors
+    FORGED_SHARED[fault](file.facts, file.tensors)
+    write_model(path, file.facts, file.tensors)
+    with pytest.raises(ModelFileError, match="does not hold a whole model"):
+        load(path)
+
+
+def test_a_young_model_without_the_vectors_of_its_witnesses_is_refused(tmp_path: Path) -> None:
+    stream, path = random_stream(3, width=40, classes=2, samples=12), tmp_path / "model.exll"
+    ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y).save(path)
+    file = read_model(path)
+    assert file.tensors.pop("witnesses.vectors").dtype == np.float32
+    write_model(path, file.facts, file.tensors)
+    with pytest.raises(ModelFileError, match="the witnesses have no vectors"):
+        load(path)
+
+
 @pytest.mark.parametrize("records", ["refs", "vectors"])
 def test_a_file_without_some_of_its_records_is_refused(records: RecordsKind, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"
@@ -312,6 +352,34 @@ def test_arrays_of_any_layout_are_written_rightly(tmp_path: Path) -> None:
     for name, array in arrays.items():
         np.testing.assert_array_equal(read[name], array)
     assert read["scalar"].shape == ()
+
+
+def test_integers_are_as_small_as_they_may_be_in_the_file_and_64_bits_when_read(tmp_path: Path) -> None:
+    arrays = {
+        f"{kind.__name__} {edge}": np.array([0, edge])
+        for kind in (np.int8, np.int16, np.int32, np.int64)
+        for edge in (np.iinfo(kind).min, np.iinfo(kind).max)
+    }
+    others = {"none": np.empty((0, 3), np.int64), "one": np.array(7), "unsigned": np.array([1], np.uint64)}
+    write_model(tmp_path / "x.exll", {"kind": "x"}, {**arrays, **others})
+    written, read = load_file(tmp_path / "x.exll"), read_model(tmp_path / "x.exll").tensors
+    for name, array in {**arrays, **others}.items():
+        np.testing.assert_array_equal(read[name], array)
+        assert read[name].dtype == array.dtype
+        assert written[name].shape == array.shape
+    assert all(written[name].dtype == name.split()[0] for name in arrays)
+    assert [written[name].dtype for name in others] == [np.int8, np.int8, np.uint64]
+
+
+@both_presets
+@pytest.mark.parametrize("samples", [5, 40])
+def test_the_precision_that_learning_uses_is_written_as_precisely_as_it_is_needed(
+    preset: str, samples: int, tmp_path: Path
+) -> None:
+    stream = random_stream(2, width=20, classes=3, samples=samples)
+    ExLLClassifier(preset).partial_fit(stream.X, stream.y).save(tmp_path / "x.exll")
+    written = load_file(tmp_path / "x.exll")["precision.basis" if samples == 5 else "precision.triangle"]
+    assert written.dtype == (np.float32 if preset == "glocal" else np.float64)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "nul\0nul"])
@@ -408,3 +476,12 @@ def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> 
     assert facts["kind"] == "classifier"
     assert facts["preset"] == model.preset
     assert facts["width"] == 6
+
+
+def test_a_thousand_photos_of_624_features_make_a_file_of_at_most_six_megabytes(tmp_path: Path) -> None:
+    stream, path = random_stream(1, width=624, classes=81, samples=1000, repeats=0), tmp_path / "model.exll"
+    refs = [f"photos of class {k}/{i:05}.jpg" for i, k in enumerate(stream.y)]
+    model = ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y, refs=refs)
+    model.save(path)
+    assert path.stat().st_size < 6_000_000
+    assert model.nbytes_ < 8_500_000

@@ -114,6 +114,14 @@ def test_halving_a_unit_vector_keeps_three_digits_and_drops_what_is_subnormal() 
     assert halved(x).dtype == np.float16
 
 
+def test_what_was_rounded_to_single_precision_before_has_the_same_halves() -> None:
+    between = np.float64(1 + 2.0**-11) + np.array([-(2.0**-30), 0.0, 2.0**-30])  # two halves are equally near
+    np.testing.assert_array_equal(halved(between), halved(between.astype(np.float32)))
+    x = np.random.default_rng(0).normal(size=10_000) / 50
+    np.testing.assert_array_equal(halved(x), halved(x.astype(np.float32)))
+    np.testing.assert_array_equal(halved(halved(x)), halved(x))
+
+
 @pytest.mark.parametrize("kind", ["vectors", 5])
 def test_the_closest_records_come_first(kind: RecordsKind) -> None:
     rng = np.random.default_rng(3)

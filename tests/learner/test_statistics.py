@@ -49,7 +49,7 @@ def test_rows_become_a_matrix_at_half_the_width_and_are_folded_by_the_block() ->
     rng = np.random.default_rng(0)
     for i in range(1, 5 + FOLD_ROWS + 3):
         scatter.add(rng.normal(size=10))
-        assert (scatter.matrix is None) == (i < 5)
+        assert (scatter.triangle is None) == (i < 5)
         assert len(scatter.pending) == (0 if i < 5 else (i - 5) % FOLD_ROWS)
 
 

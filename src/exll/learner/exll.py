@@ -91,6 +91,9 @@ class ExLL(Guarded[Inference]):
     def _merge_classes(self, kept: int, absorbed: int) -> None:
         """Follow a merge of two classes with what is the preset's own; nothing has changed yet."""
 
+    def _after_sample(self) -> None:
+        """A sample was learned and recorded."""
+
     def _after_merge(self, k: int) -> None:
         """Class k is now what two were."""
 
@@ -133,6 +136,7 @@ class ExLL(Guarded[Inference]):
             placed = self._place(block, i - first, k)
             self._history.learn(k, answer if k < known and known > 1 else UNTESTED, placed.opened)
             self._records.add(placed.id, self.sample_count - 1, ref, x, self._prototypes.vectors[placed.row])
+            self._after_sample()
 
     @property
     def _until_refresh(self) -> int:

@@ -21,7 +21,7 @@ from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
 from exll.learner.glocal_inference import GlocalInference
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
-from exll.learner.lagging import LaggingPrecision
+from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.leaving_out import (
     Evidence,
     Means,
@@ -74,7 +74,7 @@ class GlocalLearner(ExLL):
             return self._witnesses.filmed_once()
 
     def _new_precision(self) -> LaggingPrecision:
-        return LaggingPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
+        return RoundedPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
 
     def _shrunk_by(self, ridge: float) -> Shrinkage:
         """Towards the identity times this share of the mean eigenvalue."""
@@ -113,9 +113,17 @@ class GlocalLearner(ExLL):
             self._megaclouds.open()
             placed = self._open_cloud(x, k)
         self._witnesses.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
+        return placed
+
+    def _after_sample(self) -> None:
+        self._round_witnesses()
         if self.sample_count >= self._next_review:
             self._review()
-        return placed
+
+    def _round_witnesses(self) -> None:
+        """Once the stream is no longer young: as soon as the scatter is a matrix."""
+        if self._statistics.scatter.triangle is not None and not self._witnesses.rounded:
+            self._witnesses.round_vectors(self._records.vectors)
 
     def _longest_step(self, k: int) -> float:
         """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
@@ -211,7 +219,7 @@ class GlocalLearner(ExLL):
         )
         return Products(
             precision,
-            witnesses.vectors[some].astype(np.float64) - origin,
+            witnesses.vectors(self._records.vectors, some).astype(np.float64) - origin,
             witnesses.classes[some],
             place_of[witnesses.prototypes[some]],
             means,
@@ -251,6 +259,7 @@ class GlocalLearner(ExLL):
 
     def _after_merge(self, k: int) -> None:
         """At most ``max_prototypes`` again; and what is usual is judged anew, since it was that of other classes."""
+        self._round_witnesses()
         most = self.parameters.max_prototypes
         while most is not None and len(self._megaclouds.members(k)) > most:
             members = self._prototypes.members(self._megaclouds.members(k))
@@ -291,11 +300,14 @@ class GlocalLearner(ExLL):
         table = self._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
         self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
+        if self._witnesses.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
+            raise ValueError("the witnesses have no vectors")
         judgement = part_of("judgement", state)
         if "distance_weight" in judgement:
             self._judgement = Judgement.from_state(judgement)
         else:  # of a file of format 1, which judged by fewer numbers
             self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
+        self._round_witnesses()
 
     @property
     def _own_nbytes(self) -> int:

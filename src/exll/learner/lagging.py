@@ -44,8 +44,11 @@ class LaggingPrecision:
         return self.refreshed_at + max(1, least, growth)
 
     def refresh(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> None:
-        self.current = precision_of(statistics, shrinkage)
+        self.current = self._renewed(statistics, shrinkage)
         self.refreshed_at = statistics.count
+
+    def _renewed(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+        return precision_of(statistics, shrinkage)
 
     def exact(self, rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
         """Eq. 17 for this very moment, for those who ask and so many means; learning never sees it."""
@@ -65,6 +68,29 @@ class LaggingPrecision:
         if not 0 < self.refreshed_at <= count < self.next_refresh:
             raise ValueError("the precision was refreshed at an impossible moment")
         self.current = precision_from_state(width, state)
+
+
+class RoundedPrecision(LaggingPrecision):
+    """One that is rounded to single precision whenever it is renewed, so that a file holds half of it: for a preset
+    that places nothing by it. It multiplies in double precision, or blocks would not equal single steps."""
+
+    def _renewed(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+        return precision_of(statistics, shrinkage, np.float32)
+
+    def exact(self, rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
+        return precision_for(rows, statistics, shrinkage)
+
+    def state(self) -> Tensors:
+        return _single(super().state())
+
+    def restore(self, width: int, count: int, state: Tensors) -> None:
+        super().restore(width, count, _single(state))  # files of format 3 and before hold double precision
+
+
+def _single(state: Tensors) -> Tensors:
+    """Matrices in single precision; numbers alone stay as they are."""
+    with np.errstate(over="raise"):
+        return {name: array.astype(np.float32) if array.ndim else array for name, array in state.items()}
 
 
 class OwnSamplePrecision(LaggingPrecision):

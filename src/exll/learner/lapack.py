@@ -2,7 +2,8 @@
 
 scipy's own wrappers hold the lock while they compute: whoever asks in another thread would stand still for as long as
 a matrix is inverted. The functions that scipy offers to compiled code are the same ones, and called through ctypes they
-let others go on. All take matrices of doubles in Fortran order and read and write their lower triangle alone.
+let others go on. All take matrices of doubles in Fortran order and read and write their lower triangle alone, or that
+triangle packed.
 """
 
 import ctypes
@@ -10,7 +11,7 @@ from typing import Any
 
 from scipy.linalg import cython_blas, cython_lapack
 
-from exll.types import Matrix
+from exll.types import Matrix, Vector
 
 _LOWER, _PLAIN, _TURNED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
 _LEFT = _LOWER  # the same letter
@@ -46,6 +47,7 @@ _potrf = _function(cython_lapack, "dpotrf", 5)
 _potri = _function(cython_lapack, "dpotri", 5)
 _syrk = _function(cython_blas, "dsyrk", 10)
 _trsm = _function(cython_blas, "dtrsm", 11)
+_sfrk = _function(cython_lapack, "dsfrk", 10)
 
 
 def cholesky(matrix: Matrix) -> None:
@@ -90,12 +92,21 @@ def add_outer_products(matrix: Matrix, rows: Matrix) -> None:
     _syrk(_LOWER, _PLAIN, size, count, _ONE, _address(rows), size, _ONE, _address(matrix), size)
 
 
+def add_outer_products_packed(triangle: Vector, rows: Matrix) -> None:
+    """The same for a lower triangle in rectangular full packed form: half the memory, and as fast."""
+    width = rows.shape[1]
+    _check(rows.flags.c_contiguous and triangle.flags.c_contiguous and triangle.flags.writeable)
+    _check(triangle.shape == (width * (width + 1) // 2,))
+    size, count = ctypes.byref(_Integer(width)), ctypes.byref(_Integer(len(rows)))
+    _sfrk(_PLAIN, _LOWER, _PLAIN, size, count, _ONE, _address(rows), size, _ONE, _address(triangle))
+
+
 def _size_of(matrix: Matrix) -> Any:
     _check(matrix.flags.f_contiguous and matrix.flags.writeable and matrix.shape[0] == matrix.shape[1])
     return ctypes.byref(_Integer(len(matrix)))
 
 
-def _address(array: Matrix) -> ctypes.c_void_p:
+def _address(array: Matrix | Vector) -> ctypes.c_void_p:
     _check(array.dtype == float)
     return ctypes.c_void_p(array.ctypes.data)
 

@@ -1,7 +1,8 @@
 """Model files: one safetensors file with small facts as JSON and a SHA-256 over all of it. Never pickle.
 
 The metadata has one entry, ``exll``: the facts as JSON, among them ``sha256`` over the other facts and over every
-tensor's name, dtype, shape and bytes. So a file is either what was saved, or refused.
+tensor's name, dtype, shape and bytes. So a file is either what was saved, or refused. Integers are written in the
+smallest signed type that holds them, and read as 64 bits.
 """
 
 import contextlib
@@ -16,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from exll.errors import ModelFileError, ModelFileNotFoundError
 from exll.types import Tensors
 
-FORMAT = 3
+FORMAT = 4
+INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 STALE_SECONDS = 3600
 
 
@@ -48,7 +51,7 @@ def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Te
     """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
     target = place_for(path)
     facts = {"format": FORMAT, **facts}
-    tensors = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
+    tensors = {name: np.asarray(_narrowed(tensor), order="C") for name, tensor in tensors.items()}
     # One entry: safetensors writes several in any order, and the same model should give the same bytes.
     metadata = {"exll": json.dumps({**facts, "sha256": _digest(facts, tensors)}, sort_keys=True)}
     temporary = target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(4)}.tmp")
@@ -100,7 +103,18 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
     if facts.pop("sha256", None) != _digest(facts, tensors):
         raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
-    return ModelFile(facts, tensors)
+    return ModelFile(facts, {name: _widened(tensor) for name, tensor in tensors.items()})
+
+
+def _narrowed(tensor: NDArray[Any]) -> NDArray[Any]:
+    if tensor.dtype.kind != "i":
+        return tensor
+    least, most = tensor.min(initial=0), tensor.max(initial=0)
+    return tensor.astype(next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max))
+
+
+def _widened(tensor: NDArray[Any]) -> NDArray[Any]:
+    return tensor.astype(np.int64) if tensor.dtype.kind == "i" else tensor
 
 
 def _facts(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -134,23 +134,27 @@ def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:
     return LowRankPrecision(np.empty((0, width)), shrinkage.ridge)
 
 
-def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
-    """Eq. 17 for all that was learned so far; leaves the statistics alone."""
-    if statistics.scatter.matrix is None:
-        return _low_rank(statistics, shrinkage)
-    factor = _factor_of_inverse(statistics, shrinkage)
-    invert_factored(factor)
-    return DensePrecision(factor)
+def precision_of(
+    statistics: GlobalStatistics, shrinkage: Shrinkage, rounded_to: type[np.floating] = np.float64
+) -> KeptPrecision:
+    """Eq. 17 for all that was learned so far; leaves the statistics alone. Its numbers may be rounded to those of a
+    smaller type; it multiplies in double precision all the same."""
+    if statistics.scatter.triangle is None:
+        basis = _basis(statistics, shrinkage)
+        return LowRankPrecision(_rounded(basis, rounded_to), shrinkage.ridge)
+    inverse = _factor_of_inverse(statistics, shrinkage)
+    invert_factored(inverse)
+    return DensePrecision(_rounded(inverse, rounded_to))
 
 
 def precision_for(rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
     """The same, in the form that is the cheapest to make and to multiply about so many rows with."""
-    if statistics.scatter.matrix is None or rows > statistics.scatter.width * FEW_ROWS:
+    if statistics.scatter.triangle is None or rows > statistics.scatter.width * FEW_ROWS:
         return precision_of(statistics, shrinkage)
     return FactoredPrecision(_factor_of_inverse(statistics, shrinkage))
 
 
-def _low_rank(statistics: GlobalStatistics, shrinkage: Shrinkage) -> LowRankPrecision:
+def _basis(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
     rows, count = statistics.scatter.rows.filled, statistics.count
     gram = (rows @ rows.T).T  # the same matrix, in Fortran order
     _diagonal(gram)[:] += count * shrinkage.ridge / shrinkage.scale
@@ -158,19 +162,24 @@ def _low_rank(statistics: GlobalStatistics, shrinkage: Shrinkage) -> LowRankPrec
     if count:
         cholesky(gram)
         solve_factor(gram, basis)
-    return LowRankPrecision(basis, shrinkage.ridge)
+    return basis
 
 
 def _factor_of_inverse(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
     scatter = statistics.scatter
-    assert scatter.matrix is not None
-    triangle: Matrix = scatter.matrix.copy(order="F")
+    triangle = scatter.folded()
     if len(scatter.pending):
         add_outer_products(triangle, scatter.pending)
     triangle *= shrinkage.scale / statistics.count
     _diagonal(triangle)[:] += shrinkage.ridge
     cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
     return triangle
+
+
+def _rounded(matrix: Matrix, to: type[np.floating]) -> Matrix:
+    if to is not np.float64:
+        matrix[:] = matrix.astype(to)
+    return matrix
 
 
 def precision_from_state(width: int, state: Tensors) -> KeptPrecision:

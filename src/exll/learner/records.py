@@ -54,6 +54,11 @@ class Records(Protocol):
         """The ids that any record names."""
         ...
 
+    @property
+    def vectors(self) -> NDArray[np.float16] | None:
+        """Of all samples in the order of the stream; None where not every one is kept."""
+        ...
+
     def __len__(self) -> int: ...
 
     @property
@@ -80,6 +85,10 @@ class NoRecords:
 
     def prototypes(self) -> set[int]:
         return set()
+
+    @property
+    def vectors(self) -> None:
+        return None
 
     def __len__(self) -> int:
         return 0
@@ -151,6 +160,10 @@ class AllRecords:
     def prototypes(self) -> set[int]:
         self._settle()
         return set(self._prototypes.filled.tolist())
+
+    @property
+    def vectors(self) -> NDArray[np.float16] | None:
+        return None if self._vectors is None else self._vectors.filled
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -226,6 +239,10 @@ class NearestRecords:
     def prototypes(self) -> set[int]:
         return set(self._kept)
 
+    @property
+    def vectors(self) -> None:
+        return None
+
     def __len__(self) -> int:
         return sum(len(kept) for kept in self._kept.values())
 
@@ -278,11 +295,13 @@ def _cosines(vectors: NDArray[np.float16], x: Vector) -> NDArray[np.float32]:
     return cosines
 
 
-def halved(x: Vector) -> NDArray[np.float16]:
-    """A unit vector in half precision. What is below its normal range lies below its rounding error too and becomes
-    zero: subnormal numbers would make every later product slow."""
-    halves = x.astype(np.float16)
-    halves[np.abs(x) < 2.0**-14] = 0.0
+def halved(x: NDArray[np.floating]) -> NDArray[np.float16]:
+    """A unit vector in half precision, by way of single precision: what was kept in that has the same halves. What is
+    below its normal range lies below its rounding error too and becomes zero: subnormal numbers would make every later
+    product slow."""
+    singles = x.astype(np.float32)
+    halves = singles.astype(np.float16)
+    halves[np.abs(singles) < 2.0**-14] = 0.0
     return halves
 
 

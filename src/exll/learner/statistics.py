@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from exll.learner.growing import GrowingArray
-from exll.learner.lapack import add_outer_products
+from exll.learner.lapack import add_outer_products_packed
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64
@@ -49,7 +49,7 @@ class Scatter:
         self.width = width
         self.most_rows = max(1, width // 2)
         self.rows = GrowingArray((width,), np.float64)
-        self.matrix: Matrix | None = None  # lower triangle, Fortran order: what BLAS updates in place
+        self.triangle: Vector | None = None  # lower, in rectangular full packed form: what LAPACK updates in place
         self.trace = 0.0
         self.count = 0
         self._pending = np.empty((0, width))
@@ -62,11 +62,11 @@ class Scatter:
     def add(self, row: Vector) -> None:
         self.count += 1
         self.trace += float(row @ row)
-        if self.matrix is None:
+        if self.triangle is None:
             self.rows.append(row)
             if len(self.rows) == self.most_rows:
-                self.matrix = np.zeros((self.width, self.width), order="F")
-                add_outer_products(self.matrix, self.rows.filled)
+                self.triangle = np.zeros(self.width * (self.width + 1) // 2)
+                add_outer_products_packed(self.triangle, self.rows.filled)
                 self.rows = GrowingArray((self.width,), np.float64)
                 self._pending = np.empty((FOLD_ROWS, self.width))
             return
@@ -77,19 +77,25 @@ class Scatter:
 
     def fold(self) -> None:
         """Move the pending rows into the matrix. Only learning does this; asking uses a copy."""
-        assert self.matrix is not None
-        add_outer_products(self.matrix, self.pending)
+        assert self.triangle is not None
+        add_outer_products_packed(self.triangle, self.pending)
         self._pending_count = 0
+
+    def folded(self) -> Matrix:
+        """A copy of what was folded, as a lower triangle in Fortran order."""
+        matrix, info = lapack.dtfttr(self.width, self.triangle, uplo="L")
+        assert info == 0
+        return np.asarray(matrix)
 
     @property
     def nbytes(self) -> int:
-        return self.rows.nbytes + self._pending.nbytes + (0 if self.matrix is None else self.matrix.nbytes)
+        return self.rows.nbytes + self._pending.nbytes + (0 if self.triangle is None else self.triangle.nbytes)
 
     def state(self) -> Tensors:
         kept = (
             {"rows": self.rows.filled}
-            if self.matrix is None
-            else {"triangle": pack_triangle(self.matrix), "pending": self.pending}
+            if self.triangle is None
+            else {"triangle": pack_triangle(self.folded()), "pending": self.pending}
         )
         return {"rows_added": np.array(self.count, np.int64), "trace": np.array(self.trace), **kept}
 
@@ -101,7 +107,7 @@ class Scatter:
             scatter.rows = GrowingArray((width,), np.float64, state["rows"])
             whole = len(scatter.rows) == scatter.count < scatter.most_rows
         else:
-            scatter.matrix = unpack_triangle(state["triangle"], width)
+            scatter.triangle, _ = lapack.dtrttf(unpack_triangle(state["triangle"], width), uplo="L")
             scatter._pending = np.empty((FOLD_ROWS, width))
             scatter._pending_count = len(state["pending"])
             scatter._pending[: scatter._pending_count] = state["pending"]
@@ -167,6 +173,6 @@ def pack_triangle(matrix: Matrix) -> Vector:
 def unpack_triangle(packed: Vector, width: int) -> Matrix:
     if packed.shape != (width * (width + 1) // 2,):
         raise ValueError("a packed triangle has another width")
-    matrix, info = lapack.dtpttr(width, packed, uplo="L")
+    matrix, info = lapack.dtpttr(width, np.asarray(packed, np.float64), uplo="L")
     assert info == 0
     return np.asfortranarray(matrix)

@@ -1,17 +1,21 @@
 """Witnesses: a fair sample of the stream, kept to judge the model by leaving each of them out."""
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.growing import GrowingArray
+from exll.learner.records import halved, widened
 from exll.learner.takes import SHORTEST_FILM, Takes
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
 FILMS = 256  # to remember without asking whether any witness is still of them
 TOLD_OF = 0.5  # the share of the classes that must have been seen more than once, or nothing is called unknown
+LONGEST_NUMBER = 1.001  # in a unit vector, with room for rounding
+STRETCH = 1 << 16  # samples of the stream to look through at a time
 _MASK = (1 << 64) - 1
 
 
@@ -31,23 +35,51 @@ class Witnesses:
     Which ones is a function of their places in the stream alone (reservoir sampling with a fixed sequence of numbers),
     so the same stream always has the same witnesses. Each knows the take that it was learned in
     (:mod:`exll.learner.takes`).
+
+    Their vectors start in single precision. In a young stream of many columns a sample may be nearly all that varies in
+    its own direction, and what is left without it is a small difference. Later half precision is enough
+    (:meth:`round_vectors`), as in :mod:`exll.learner.records`, and where those hold the vector of every sample none is
+    kept here.
     """
 
     def __init__(self, width: int) -> None:
+        self._width = width
         self._takes = Takes(width)
-        self._vectors = GrowingArray((width,), np.float32)
+        self._positions = GrowingArray((), np.int64)
+        self._vectors: GrowingArray | None = GrowingArray((width,), np.float32)
         self._classes = GrowingArray((), np.int64)
         self._prototypes = GrowingArray((), np.int64)
         self._starts = GrowingArray((), np.int64)  # where in the stream their takes begin
         self._lengths = GrowingArray((), np.int64)
-        self._film_means: dict[int, NDArray[np.float32]] = {}  # the means of long takes that ended, by where they begin
+        # The means of long takes that ended, by where they begin. Half precision would never be enough for them.
+        self._film_means: dict[int, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
 
     @property
-    def vectors(self) -> NDArray[np.float32]:
-        return self._vectors.filled
+    def positions(self) -> Indices:
+        """Their places in the stream, from 0."""
+        return self._positions.filled
+
+    def vectors(self, recorded: NDArray[np.float16] | None, some: slice = slice(None)) -> NDArray[np.float32]:
+        """Of some or all of them; ``recorded`` are those of all samples, where the records hold them."""
+        if self._vectors is not None:
+            vectors = self._vectors.filled[some]
+        else:
+            assert recorded is not None
+            vectors = recorded[self.positions[some]]
+        return widened(vectors) if vectors.dtype == np.float16 else vectors
+
+    @property
+    def rounded(self) -> bool:
+        return self._vectors is None or self._vectors.filled.dtype == np.float16
+
+    def round_vectors(self, recorded: NDArray[np.float16] | None) -> None:
+        """To half precision, once and for all; ``recorded`` as for :meth:`vectors`."""
+        if self._vectors is not None:
+            halves = halved(self._vectors.filled)
+            self._vectors = GrowingArray((self._width,), np.float16, halves) if recorded is None else None
 
     @property
     def classes(self) -> Indices:
@@ -63,20 +95,23 @@ class Witnesses:
             self._end_take()
             self._takes.begin(position, k)
         self._takes.add(x)
-        if position < MOST:
-            self._vectors.append(x)
-            self._classes.append(k)
-            self._prototypes.append(prototype)
-            self._starts.append(self._takes.start)
-            self._lengths.append(1)
+        place = position if position < MOST else _scrambled(position) % (position + 1)
+        if place >= MOST:
             return
-        place = _scrambled(position) % (position + 1)
-        if place < MOST:
-            self.vectors[place] = x
-            self.classes[place] = k
-            self.prototypes[place] = prototype
-            self._starts.filled[place] = self._takes.start
-            self._lengths.filled[place] = 1
+        row: list[tuple[GrowingArray, Any]] = [
+            (self._positions, position),
+            (self._classes, k),
+            (self._prototypes, prototype),
+            (self._starts, self._takes.start),
+            (self._lengths, 1),
+        ]
+        if self._vectors is not None:
+            row.append((self._vectors, halved(x) if self.rounded else x))
+        for column, value in row:
+            if position < MOST:
+                column.append(value)
+            else:
+                column.filled[place] = value
 
     def _end_take(self) -> None:
         """What witnesses of it must know of it later."""
@@ -99,7 +134,7 @@ class Witnesses:
         of = np.full(len(self), -1)
         of[filmed] = numbers
         means = {**self._film_means, self._takes.start: self._takes.mean}
-        centres = np.array([means[start] for start in starts.tolist()], np.float64).reshape(-1, self.vectors.shape[1])
+        centres = np.array([means[start] for start in starts.tolist()], np.float64).reshape(-1, self._width)
         return Films(of, self._telling(filmed), lengths[filmed][first], centres)
 
     def filmed_once(self) -> set[int]:
@@ -141,30 +176,39 @@ class Witnesses:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.state().values())
+        return sum(array.nbytes for array in self.state().values()) + self._positions.nbytes
 
     def state(self) -> Tensors:
         return {
-            "vectors": self.vectors,
+            **({} if self._vectors is None else {"vectors": self._vectors.filled}),
             "classes": self.classes,
             "prototypes": self.prototypes,
             "take_starts": self._starts.filled,
             "take_lengths": self._current_lengths(),
             "film_starts": np.array(list(self._film_means), np.int64),
-            "film_means": np.array(list(self._film_means.values()), np.float32).reshape(-1, self.vectors.shape[1]),
+            "film_means": np.array(list(self._film_means.values()), np.float32).reshape(-1, self._width),
             **self._takes.state(),
         }
 
     def restore(self, state: Tensors, width: int, samples: int, class_of: dict[int, int]) -> None:
-        """``class_of`` gives the class of every prototype by its id."""
-        self._vectors = GrowingArray((width,), np.float32, state["vectors"])
+        """``class_of`` gives the class of every prototype by its id. Vectors, where there are any, are then in single
+        precision again."""
+        self._positions = GrowingArray((), np.int64, _positions_after(samples))
+        self._vectors = self._restored_vectors(state.get("vectors"))
         self._classes = GrowingArray((), np.int64, state["classes"])
         self._prototypes = GrowingArray((), np.int64, state["prototypes"])
-        if {len(self._vectors), len(self._prototypes), min(samples, MOST)} != {len(self)}:
+        if {len(self._prototypes), len(self._positions)} != {len(self)}:
             raise ValueError("witnesses differ in number")
         if [class_of.get(prototype) for prototype in self.prototypes.tolist()] != self.classes.tolist():
             raise ValueError("a witness belongs to no prototype of its class")
         self._restore_takes(state, width, samples, len(set(class_of.values())))
+
+    def _restored_vectors(self, vectors: NDArray[Any] | None) -> GrowingArray | None:
+        if vectors is None:
+            return None
+        if len(vectors) != len(self._positions):
+            raise ValueError("witnesses differ in number")
+        return GrowingArray((self._width,), np.float32, _checked(vectors))
 
     def _restore_takes(self, state: Tensors, width: int, samples: int, classes: int) -> None:
         if "take" not in state:  # of a file of format 2 or 1, which knew nothing of them
@@ -175,7 +219,7 @@ class Witnesses:
         self._takes.restore(state, width, samples, classes)
         self._starts = GrowingArray((), np.int64, state["take_starts"])
         self._lengths = GrowingArray((), np.int64, state["take_lengths"])
-        means = GrowingArray((width,), np.float32, state["film_means"]).filled
+        means = GrowingArray((width,), np.float32, _checked(state["film_means"])).filled
         self._film_means = dict(zip(state["film_starts"].tolist(), means, strict=True))
         starts, lengths = self._starts.filled, self._lengths.filled
         if {len(starts), len(lengths)} != {len(self)} or not ((lengths >= 1) & (lengths <= samples)).all():
@@ -185,7 +229,27 @@ class Witnesses:
             raise ValueError("a witness is of a film that is none")
 
 
-def _scrambled(number: int) -> int:
+def _checked(vectors: NDArray[Any]) -> NDArray[Any]:
+    if np.abs(vectors).max(initial=0.0) > LONGEST_NUMBER:
+        raise ValueError("a vector of a witness is no unit vector")
+    return vectors
+
+
+def _positions_after(samples: int) -> Indices:
+    """The places in the stream of those kept of so many."""
+    positions = np.arange(min(samples, MOST))
+    for start in range(MOST, samples, STRETCH):
+        later = np.arange(start, min(start + STRETCH, samples), dtype=np.uint64)
+        places = _scrambled(later) % (later + 1)
+        kept = places < MOST
+        positions[places[kept]] = later[kept]  # of several that took one place, the last is there
+    return positions
+
+
+Number = TypeVar("Number", int, NDArray[Any])
+
+
+def _scrambled(number: Number) -> Number:
     """64 bits that look random, always the same for the same number (the finaliser of SplitMix64)."""
     number = (number + 1) * 0x9E3779B97F4A7C15 & _MASK
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _MASK
