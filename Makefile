@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+WITH_TOOLS := $(VENV)/.installed-with-tools
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
 .PHONY: help demo test check lint types bench format clean
@@ -15,32 +17,40 @@ help:
 	@echo "make format  bring the code into shape"
 	@echo "make clean   remove what was installed and cached here"
 
-$(STAMP): pyproject.toml src/exll/version.py
+$(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'exll needs Python 3.11 or newer'"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+
+# What exll itself needs: enough for the demo.
+$(INSTALLED): pyproject.toml src/exll/version.py | $(BIN)/python
+	$(PIP) --editable .
 	@touch $@
 
-demo: $(STAMP)
+# The same with the tools for tests and checks.
+$(WITH_TOOLS): pyproject.toml src/exll/version.py | $(BIN)/python
+	$(PIP) --editable ".[dev]"
+	@touch $(INSTALLED) $@
+
+demo: $(INSTALLED)
 	$(BIN)/exll demo
 
-test: $(STAMP)
+test: $(WITH_TOOLS)
 	$(BIN)/pytest -q -n $(JOBS)
 
 check: lint types test
 
-lint: $(STAMP)
+lint: $(WITH_TOOLS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 
-types: $(STAMP)
+types: $(WITH_TOOLS)
 	$(BIN)/mypy
 
-bench: $(STAMP)
+bench: $(WITH_TOOLS)
 	$(BIN)/python benchmarks/speed.py
 
-format: $(STAMP)
+format: $(WITH_TOOLS)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -28,7 +28,7 @@ if __name__ == "__main__":
     parser.add_argument("image")
     options = parser.parse_args()
     eye = load(options.model, threads=1)
-    ready, vector = eye.backbone.prepare(options.image), eye.backbone.features([options.image])
+    ready, vector = eye.backbone.prepare(options.image).inputs, eye.backbone.features([options.image])
     label = eye.classes_[0].item()
 
     def teach() -> None:

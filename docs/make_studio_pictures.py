@@ -1,6 +1,7 @@
-"""Takes the pictures of the studio that docs/studio.md shows: python docs/make_studio_pictures.py, some minutes.
+"""Takes the pictures of the studio that docs/studio.md shows: python docs/make_studio_pictures.py DATA, a minute.
 
-Teaches a studio the drawn objects of the household and looks at its pages. Needs chromium and the extra "dev".
+DATA is GroceryStore's folder with ``train`` and ``test``, one sub-folder per class. Teaches a studio some photos of six
+classes and looks at its pages. Needs chromium and the extra "dev".
 """
 
 import io
@@ -14,50 +15,53 @@ import httpx
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from exll.streams.household.scene import Recording, render
-
 PICTURES = Path(__file__).with_name("pictures")
-THINGS = ("mug", "bottle", "banana", "scissors", "clock", "plate")
-FILMED = (("size", 1), ("size", 2), ("illumination", 1), ("clutter", 1))
-WIDE, NARROW, COLOURS = {"width": 1100, "height": 820}, {"width": 390, "height": 844}, 128
+CLASSES = {
+    "avocado": "Avocado",
+    "banana": "Banana",
+    "kiwi": "Kiwi",
+    "lemon": "Lemon",
+    "orange": "Orange",
+    "red pepper": "Red-Bell-Pepper",
+}
+ROUNDS, EACH = 4, 8  # photos of a class that are taught in one go, and how often
+ASKED = ("lemon", "Lemon_022.jpg"), ("avocado", "Avocado_004.jpg")
+WIDE, NARROW, COLOURS = {"width": 1100, "height": 820}, {"width": 390, "height": 844}, 256
+QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 COMMAND = [sys.executable, "-u", "-c", "from exll.cli.main import run; run()", "studio"]
 
 
-def drawn(
-    thing: str, take: str = "train", frame: int = 0, filmed: tuple[str, int] = FILMED[0], which: int = 1
-) -> bytes:
-    file = io.BytesIO()
-    render(Recording(0, thing, which, *filmed, take), frame, 192).save(file, "JPEG", quality=92)
-    return file.getvalue()
+def teach(client: httpx.Client, data: Path) -> None:
+    def send(label: str, photos: list[Path], **more: str) -> None:
+        files = [("files", (photo.name, photo.read_bytes())) for photo in photos]
+        client.post("/api/teach", data={"label": label, **more}, files=files).raise_for_status()
+
+    photos = {name: sorted((data / "train" / folder).iterdir()) for name, folder in CLASSES.items()}
+    for start in range(ROUNDS):
+        for name in CLASSES:
+            send(name, photos[name][start::ROUNDS][:EACH])  # neighbours are nearly alike
+    send("lemon", [photos["banana"][ROUNDS * EACH]])
+    send("red pepper", [photos["banana"][0]], two_labels="true")
 
 
-def teach(client: httpx.Client) -> None:
-    for thing in THINGS:
-        images = [drawn(thing, frame=4 * i, filmed=filmed, which=i % 3 + 1) for filmed in FILMED for i in range(4)]
-        files = [("files", (f"{thing} {i}.jpg", image)) for i, image in enumerate(images)]
-        client.post("/api/teach", data={"label": thing}, files=files).raise_for_status()
-    for label, image in (("bottle", drawn("clock", frame=9)), ("plate", drawn("clock", frame=0))):
-        files = [("files", ("photo.jpg", image))]
-        client.post("/api/teach", data={"label": label, "two_labels": "true"}, files=files).raise_for_status()
-
-
-def ask(page: Page, image: bytes) -> None:
+def ask(page: Page, photo: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose a photo").click()
-    chooser.value.set_files({"name": "new.jpg", "mimeType": "image/jpeg", "buffer": image})
+    chooser.value.set_files({"name": "new.jpg", "mimeType": "image/jpeg", "buffer": photo.read_bytes()})
     page.locator("#correction h2").wait_for()
 
 
-def take(browser: Browser, address: str) -> None:
+def take(browser: Browser, address: str, data: Path) -> None:
     def opened(view: str, dark: bool = False, narrow: bool = False) -> Page:
         page = browser.new_page(viewport=NARROW if narrow else WIDE, color_scheme="dark" if dark else "light")
         page.goto(f"{address}{view}")
         page.get_by_text("I know 6 classes").wait_for()
         return page
 
+    photos = [data / "test" / CLASSES[name] / file for name, file in ASKED]
     save(opened("teach"), "teach")
     asked = opened("ask")
-    ask(asked, drawn("mug", "test", which=2))
+    ask(asked, photos[0])
     asked.get_by_role("button", name="Why “").click()
     save(asked, "ask")
     save(opened("classes"), "classes")
@@ -68,28 +72,28 @@ def take(browser: Browser, address: str) -> None:
     checked.locator(".verdict").nth(1).wait_for()
     save(checked, "check")
     telephone = opened("ask", dark=True, narrow=True)
-    ask(telephone, drawn("scissors", "test", which=3))
+    ask(telephone, photos[1])
     save(telephone, "phone")
 
 
 def save(page: Page, name: str) -> None:
     page.wait_for_timeout(1500)  # the stream of events never lets the network rest
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    shot.quantize(COLOURS).save(PICTURES / f"studio-{name}.png", optimize=True)
+    shot.quantize(COLOURS, kmeans=1).save(PICTURES / f"studio-{name}.png", optimize=True)
 
 
-def main() -> None:
+def main(data: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        project = str(Path(folder) / "kitchen")
+        project = str(Path(folder) / "groceries")
         studio = subprocess.Popen([*COMMAND, project, "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True)
         try:
             assert studio.stdout is not None
             address = studio.stdout.readline().split(" is open at ")[1].split()[0]
             with httpx.Client(base_url=address, timeout=120) as client:
-                teach(client)
+                teach(client, data)
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-                take(browser, address)
+                browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
+                take(browser, address, data)
                 browser.close()
         finally:
             studio.terminate()
@@ -97,4 +101,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/make_studio_pictures.py DATA")
+    main(Path(sys.argv[1]))

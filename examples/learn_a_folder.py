@@ -1,4 +1,4 @@
-"""Teach a folder of photos (one sub-folder a class), then ask about one photo.
+"""Teach a folder of photos (one sub-folder per class), then ask about one photo.
 
 python examples/learn_a_folder.py PHOTOS QUESTION.jpg
 """

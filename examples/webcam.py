@@ -6,9 +6,12 @@ python examples/webcam.py [CAMERA OR VIDEO FILE]
 
 import sys
 
-import cv2
-
 from exll import ImageLearner
+
+try:
+    import cv2
+except ModuleNotFoundError:
+    sys.exit("this example needs OpenCV: pip install opencv-python")
 
 source = sys.argv[1] if len(sys.argv) > 1 else "0"
 camera = cv2.VideoCapture(int(source) if source.isdigit() else source)

@@ -55,7 +55,7 @@ def test_every_equation_points_at_code_that_exists() -> None:
 )
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
+    for target in (*re.findall(r"\]\(([^)#]+)\)", text), *re.findall(r'src="([^"]+)"', text)):
         assert ((ROOT / page).parent / target).exists(), target
 
 

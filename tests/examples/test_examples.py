@@ -45,6 +45,34 @@ def test_without_what_they_need_examples_say_how_they_are_called(tmp_path: Path)
     assert "usage: python webcam.py [CAMERA OR VIDEO FILE]" in result.stderr
 
 
+def test_the_webcam_says_in_one_sentence_that_opencv_is_missing(tmp_path: Path) -> None:
+    code = f"import runpy, sys\nsys.modules['cv2'] = None\nrunpy.run_path({str(EXAMPLES / 'webcam.py')!r})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "this example needs OpenCV: pip install opencv-python\n"
+
+
+def test_boxes(tmp_path: Path) -> None:
+    lines = ["path,label,x0,y0,x1,y1"]
+    for seed in range(12):
+        shelf = Image.new("RGB", (104, 56), "white")
+        for kind in range(2):
+            shelf.paste(picture(kind, seed), (4 + 52 * kind, 4))
+            lines.append(f"{seed}.png,kind {kind},{4 + 52 * kind},4,{52 + 52 * kind},52")
+        shelf.save(tmp_path / f"{seed}.png")
+    (tmp_path / "boxes.csv").write_text("\n".join(lines))
+    for kind in range(2):
+        region = f"{4 + 52 * kind},4,{52 + 52 * kind},52"
+        printed = run("boxes.py", "boxes.csv", "3.png", region, cwd=tmp_path)
+        assert printed.startswith(f"3.png, region {region}: kind {kind} (")
+        assert f"  resembles 3.png#{region}\n" in printed
+    result = start("boxes.py", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (
+        1,
+        "usage: python boxes.py BOXES.csv QUESTION.jpg X0,Y0,X1,Y1\n",
+    )
+
+
 def test_sklearn_pipeline(tmp_path: Path) -> None:
     assert "% right" in run("sklearn_pipeline.py", cwd=tmp_path)
 

@@ -36,7 +36,8 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A folder with one sub-folder a class, a CSV (path,label), a video (with --label), or .npz features.",
+        help="A folder with one sub-folder per class, a CSV (path,label, and x0,y0,x1,y1 for boxes), a video (with "
+        "--label), or .npz features.",
         show_default=False,
     ),
 ]
