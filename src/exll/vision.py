@@ -16,7 +16,7 @@ from exll.explain.explanation_page import Case, worth_leaving_out
 from exll.explain.rules import Rule
 from exll.features.backbone import DEFAULT, Backbone, Seen
 from exll.features.image import ImageSource
-from exll.features.looks import region_ref
+from exll.features.regions import region_ref
 from exll.learner.model_file import ModelFile
 from exll.learner.preset import DEFAULT_PRESET
 from exll.stream_classifier import check_is_fitted, check_refs
@@ -79,13 +79,13 @@ class ImageLearner:
         if not images:
             raise InputError("there is no image to learn in an empty list.")
         boxes = _check_boxes(boxes, len(images))
+        refs = check_refs(refs, len(images)) or [None] * len(images)
+        vectors = self.backbone.features(images, boxes)
         names = [
-            region_ref(os.fspath(source), region) if name is None and isinstance(source, str | os.PathLike) else name
-            for source, name, region in zip(
-                images, check_refs(refs, len(images)) or [None] * len(images), boxes, strict=True
-            )
+            region_ref(os.fspath(source), region) if ref is None and isinstance(source, str | os.PathLike) else ref
+            for source, ref, region in zip(images, refs, boxes, strict=True)
         ]
-        self.learn_vectors(self.backbone.features(images, boxes), labels, names)
+        self.learn_vectors(vectors, labels, names)
 
     def learn_vectors(self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None]) -> None:
         """Learn images whose vectors this learner's backbone made before."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exll.estimator import ExLLClassifier
     from exll.explain.thumbnails import Thumbnails
     from exll.features.cache import FeatureCache
-    from exll.features.looks import PixelBox
+    from exll.features.regions import PixelBox
     from exll.teaching import Model
 
 SKIPPED_SHOWN = 10
@@ -67,7 +67,7 @@ EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of 
 
 def parse_box_option(box: str | None) -> "PixelBox | None":
     from exll.errors import InputError
-    from exll.features.looks import parse_box
+    from exll.features.regions import parse_box
 
     try:
         return None if box is None else parse_box(box)

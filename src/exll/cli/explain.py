@@ -19,7 +19,7 @@ from exll.cli.common import (
 
 if TYPE_CHECKING:
     from exll.explain.explanation import Evidence, Explanation
-    from exll.features.looks import PixelBox
+    from exll.features.regions import PixelBox
     from exll.vision import ImageLearner
 
 EXAMPLES_SHOWN = 3
@@ -66,7 +66,7 @@ def write_page(
 ) -> "Explanation":
     """Write the page of why an image is taken for what it is."""
     from exll.explain.explanation_page import page
-    from exll.features.looks import region_ref
+    from exll.features.regions import region_ref
 
     case = eye.case(image, region_ref(str(image), box), box)
     out.write_text(page(case, thumbnails_of(model, eye.classifier)), encoding="utf-8")

@@ -21,7 +21,7 @@ from exll.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from exll.features.looks import PixelBox
+    from exll.features.regions import PixelBox
     from exll.vision import ImageLearner
 
 

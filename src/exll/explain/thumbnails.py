@@ -17,7 +17,7 @@ from exll.errors import ImageError
 from exll.explain.page import shown
 from exll.explain.wording import file_name
 from exll.features.image import read_image
-from exll.features.looks import cut_out, split_region_ref
+from exll.features.regions import cut_out, split_region_ref
 from exll.streams.folder import is_image_name
 
 SIDE = 160

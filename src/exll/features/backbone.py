@@ -15,9 +15,10 @@ from exll.errors import BackboneError, InputError
 from exll.features.export import PUBLISHED
 from exll.features.folders import backbone_folder
 from exll.features.image import ImageSource, read_image
-from exll.features.looks import Box, as_shares, check_looks, cut_out, looks_at, side_needed
+from exll.features.looks import Box, as_shares, check_looks, looks_at, side_needed
 from exll.features.packaged import PACKAGED, choice_of, is_installed, packaged_content
 from exll.features.preprocessing import ResizeRule, find_preprocessing
+from exll.features.regions import cut_out
 
 DEFAULT = "efficientnet_lite0"
 BUILT_IN = "nano"
@@ -85,7 +86,7 @@ class Backbone:
                 raise BackboneError(f"{self.name} has no output {output!r}; it has {', '.join(sorted(outputs))}.")
         if self.path is None:
             self.width = int(outputs[self.preprocessing.features_output][1])
-        else:  # a stranger's network is tried, also to see whether its preprocessing fits it
+        else:  # other people's networks are tried, to see whether their preprocessing fits them
             self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
 
     def __reduce__(self) -> tuple[Any, ...]:

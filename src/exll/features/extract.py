@@ -16,7 +16,7 @@ from exll.errors import ImageError
 from exll.features.backbone import Backbone
 from exll.features.cache import FeatureCache
 from exll.features.image import open_regular_file, printable
-from exll.features.looks import PixelBox
+from exll.features.regions import PixelBox
 
 LARGEST_FILE = 256_000_000
 READ_TOGETHER = 16

@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from exll.features.looks import PixelBox
+from exll.features.regions import PixelBox
 
 
 @dataclass(frozen=True, slots=True)

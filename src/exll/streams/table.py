@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from exll.errors import StreamError
-from exll.features.looks import PixelBox, region_ref
+from exll.features.regions import PixelBox, region_ref
 from exll.streams.example import Example, composed
 
 SEPARATORS = ",;\t"

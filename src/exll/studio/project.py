@@ -8,7 +8,7 @@ from typing import Self
 
 from exll.errors import ExLLError
 from exll.features.backbone import DEFAULT, Backbone
-from exll.features.looks import PixelBox
+from exll.features.regions import PixelBox
 from exll.studio.asked import AskedImages
 from exll.studio.events import Events
 from exll.studio.live import Live

@@ -11,7 +11,7 @@ from exll.explain.thumbnails import shrunk
 from exll.features.backbone import Backbone, Seen
 from exll.features.formats import HEAD_BYTES, image_format
 from exll.features.image import read_image
-from exll.features.looks import PixelBox, cut_out
+from exll.features.regions import PixelBox, cut_out
 from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
 

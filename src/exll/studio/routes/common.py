@@ -8,7 +8,7 @@ from fastapi import Depends, Form, Request, UploadFile
 
 from exll.errors import InputError
 from exll.explain.wording import file_name
-from exll.features.looks import PixelBox, parse_box
+from exll.features.regions import PixelBox, parse_box
 from exll.studio.asked import Asked
 from exll.studio.errors import TooLargeError, UnusableError
 from exll.studio.labels import clean_label

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Response, UploadFile
 
 from exll.errors import ImageError
-from exll.features.looks import PixelBox
+from exll.features.regions import PixelBox
 from exll.studio.answers import IMAGE_HINT, refusal
 from exll.studio.errors import ConflictError, UnusableError
 from exll.studio.project import Project
