@@ -1,5 +1,6 @@
 """What all commands share: versions, help, errors, exit codes, quick imports."""
 
+import os
 import re
 import subprocess
 import sys
@@ -104,3 +105,17 @@ def test_the_page_of_commands_says_what_may_be_left_out() -> None:
     assert "## exll studio [DIR]\n" in page
     assert re.search(r"\| `\[DIR\]` \| .* \[default: studio\] \|", page)
     assert "## exll predict MODEL IMAGES...\n" in page
+
+
+def test_commands_use_one_thread_for_small_matrices() -> None:
+    code = (
+        "from exll.cli.main import run\ntry: run()\nexcept SystemExit: pass\n"
+        "import scipy.linalg, threadpoolctl\nprint({pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
+    )
+    kept = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    cases: list[tuple[dict[str, str], str]] = [({}, "{1}"), ({"OPENBLAS_NUM_THREADS": "2"}, "{2}")]
+    for given, expected in cases:
+        result = subprocess.run(
+            [sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True, env={**kept, **given}
+        )
+        assert result.stdout.splitlines()[-1] == expected

@@ -3,6 +3,7 @@
 Commands import what they need inside themselves, so that ``--help`` stays instant.
 """
 
+import os
 import sys
 from typing import Annotated
 
@@ -68,6 +69,9 @@ def _printable(text: str) -> str:
 
 def run() -> None:
     """The entry point. Exit codes: 0 done, 1 data or model at fault, 2 usage, 130 interrupted."""
+    # Before numpy is loaded. Its threads would wait for each other longer than the small matrices here take, and
+    # learning shares its large products among the cores by itself.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from exll.errors import ExLLError
 
     try:
