@@ -7,6 +7,7 @@ from PIL import Image
 
 from exll.errors import ImageError, InputError
 from exll.features.backbone import Backbone
+from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.features.image import read_image
 from exll.features.regions import check_region, parse_box, region_ref, split_region_ref
@@ -30,6 +31,12 @@ def test_a_region_is_seen_as_an_image_of_its_own(nano: Backbone, tmp_path: Path)
     assert nano.see(path, boxes[1]).picture.size == (100, 100)
     found = [item.vector for item in extract([(path, (0, 0, 100, 100)), path], nano)]
     np.testing.assert_allclose(np.array(found), nano.features([path, path], [boxes[0], None]), rtol=1e-5, atol=1e-6)
+    cache = FeatureCache(tmp_path / "cache.sqlite")
+    for _ in range(2):  # the cache does not take one region for another
+        again = [item.vector for item in extract([(path, (0, 0, 100, 100)), path], nano, cache)]
+        np.testing.assert_array_equal(np.array(again), np.array(found))
+        other = next(extract([(path, (100, 0, 200, 100))], nano, cache)).vector
+        np.testing.assert_allclose(other, alone[1], rtol=1e-5, atol=1e-6)
 
 
 def test_boxes_are_in_pixels_of_the_upright_image(nano: Backbone, tmp_path: Path) -> None:

@@ -172,6 +172,12 @@ def test_a_forged_file_is_refused_and_runs_nothing(what: str, tmp_path: Path, mo
     assert list(read_torch_weights(GOOD, "x.pth")) == ["weight"]  # and the reader is as it was
 
 
+def test_a_shape_larger_than_its_storage_takes_no_memory() -> None:
+    what = "a shape larger than the storage by stride 0"
+    with pytest.raises(BackboneError, match="a tensor is larger than its storage"):
+        read_torch_weights(FORGED[what], "x.pth")
+
+
 def test_cut_and_mutated_files_give_tensors_or_one_error() -> None:
     for length in range(len(GOOD)):
         with pytest.raises(BackboneError):

@@ -297,9 +297,10 @@ def test_a_box_is_taught_and_asked_as_an_image_of_its_own(studio: Served) -> Non
         photo.paste(Image.open(io.BytesIO(png(kind, 1))).convert("RGB").resize((60, 60)), (left, 0))
     photo.save(encoded, "PNG")
     both = encoded.getvalue()
+    studio.taught("both", both)
     studio.taught("left thing", both, box="0,0,60,60")
     studio.taught("right thing", both, box="60,0,120,60")
-    assert studio.project.store.counts() == {"left thing": 1, "right thing": 1}
+    assert studio.project.store.counts() == {"both": 1, "left thing": 1, "right thing": 1}
     again = studio.teach("left thing", both, box="0,0,60,60").json()
     assert [result["status"] for result in again["results"]] == ["already"]
     for box, label in (("0,0,60,60", "left thing"), ("60,0,120,60", "right thing")):
