@@ -36,6 +36,7 @@ def test_a_region_is_seen_as_an_image_of_its_own(nano: Backbone, tmp_path: Path)
         again = [item.vector for item in extract([(path, (0, 0, 100, 100)), path], nano, cache)]
         np.testing.assert_array_equal(np.array(again), np.array(found))
         other = next(extract([(path, (100, 0, 200, 100))], nano, cache)).vector
+        assert other is not None
         np.testing.assert_allclose(other, alone[1], rtol=1e-5, atol=1e-6)
 
 
