@@ -109,6 +109,7 @@ class PaperLearner(ExLL):
         means = self.prototype_count + self.class_count
         precision = self._precision.exact(means, self._statistics, SHRINKAGE)
         return PaperInference.of(
+            self.parameters.preset,
             self._labels,
             self._prototypes,
             self._megaclouds,
