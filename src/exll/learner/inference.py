@@ -37,7 +37,7 @@ class Judged(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """How a preset makes one answer of local and global inference, in words for a page. These are true of any."""
+    """How a preset makes one answer of local and global inference, in words for a page; the defaults fit any."""
 
     rule: str = "The answer is made of what both say."
     decider: str = "both together"  # what decided where the global score alone would have chosen another class
