@@ -1,5 +1,6 @@
 """What every learner of ours keeps to: ExLL and all that it is compared with."""
 
+import inspect
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,12 @@ BASELINES = [name for name in LEARNERS if name not in OURS]
 def learner(request: pytest.FixtureRequest) -> Any:
     """One that knows nothing yet."""
     return clone(LEARNERS[request.param])
+
+
+def contract() -> dict[str, Callable[..., None]]:
+    """The tests here that take any learner. A file with a fixture ``learner`` of its own can run them on that."""
+    tests = {name: test for name, test in globals().items() if name.startswith("test_")}
+    return {name: test for name, test in tests.items() if "learner" in inspect.signature(test).parameters}
 
 
 def taught(learner: Any, rows: slice = slice(None)) -> Any:

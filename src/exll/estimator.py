@@ -19,7 +19,7 @@ from exll.learner.inference import Inference
 from exll.learner.judgement import FALSE_ALARMS
 from exll.learner.megacloud import MegaCloud
 from exll.learner.model_file import ModelFile
-from exll.learner.preset import DEFAULT_PRESET, PRESETS, learner_from_state, new_learner
+from exll.learner.preset import DEFAULT_PRESET, find_preset, learner_from_state, new_learner, preset_names
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
@@ -40,7 +40,7 @@ NOTHING = object()  # tells "not asked for" from every value that may stand for 
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
-    was learned is near (never with the paper preset, nor of a single voice)."""
+    was learned is near (never with a preset that does not say "unknown", as paper, nor of a single voice)."""
 
     label: Label
     probability: float
@@ -53,7 +53,7 @@ class ExLLClassifier(StreamClassifier):
 
     Parameters
     ----------
-    preset : "glocal" or "paper", default "glocal"
+    preset : "glocal", "paper" or one that an installed package adds, default "glocal"
         How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, weighed and
         calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL to the letter.
     refresh_growth : float, default 0.1
@@ -110,8 +110,8 @@ class ExLLClassifier(StreamClassifier):
     ) -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference.
 
-        With ``unknown`` (and the preset "glocal") that value stands where nothing known is near; of examples like those
-        of the stream it stands at about ``false_alarms`` of them.
+        With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near; of
+        examples like those of the stream it stands at about ``false_alarms`` of them.
         """
         asked, vectors = self._ask(X, inference)
         if unknown is NOTHING:
@@ -270,8 +270,9 @@ class ExLLClassifier(StreamClassifier):
         return unit
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.preset, str) or self.preset not in PRESETS:
-            raise self._refuse_parameter("preset", f"one of {', '.join(repr(name) for name in PRESETS)}")
+        preset = find_preset(self.preset) if isinstance(self.preset, str) else None
+        if preset is None:
+            raise self._refuse_parameter("preset", f"one of {', '.join(map(repr, preset_names()))}")
         growth: Any = self.refresh_growth
         if not is_number(growth) or not 0 <= growth <= MOST_GROWTH:
             raise self._refuse_parameter("refresh_growth", f"a number from 0 to {MOST_GROWTH}")
@@ -282,8 +283,9 @@ class ExLLClassifier(StreamClassifier):
         most: Any = self.max_prototypes
         if most is not None and not (is_whole_number(most) and most >= 1):
             raise self._refuse_parameter("max_prototypes", "None or an integer of at least 1")
-        if most is not None and self.preset == "paper":
-            raise self._refuse_parameter("max_prototypes", "None with the preset 'paper', which never merges any")
+        for name, reason in preset.refuses.items():
+            if getattr(self, name) is not None:
+                raise self._refuse_parameter(name, f"None with the preset {self.preset!r}, which {reason}")
 
 
 def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:

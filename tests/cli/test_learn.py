@@ -12,7 +12,7 @@ import pytest
 
 from commands import COMMAND, exll, exll_json
 from exll import ExLLClassifier
-from exll.cli.common import PresetChoice
+from exll.cli.common import check_preset
 from exll.cli.learn import _Saver
 from exll.errors import ModelFileError
 from exll.learner.preset import PRESETS
@@ -88,7 +88,7 @@ def test_what_the_first_example_fixed_cannot_be_changed(data: Path, tmp_path: Pa
 
 
 def test_every_preset_can_be_chosen() -> None:
-    assert {choice.value for choice in PresetChoice} == set(PRESETS)
+    assert [check_preset(name) for name in (None, *PRESETS)] == [None, *PRESETS]
 
 
 def test_a_wrong_choice_is_said_in_the_words_of_its_option(data: Path, tmp_path: Path) -> None:

@@ -26,9 +26,21 @@ class InferenceChoice(enum.StrEnum):
     global_ = "global"
 
 
-class PresetChoice(enum.StrEnum):
-    glocal = "glocal"
-    paper = "paper"
+def check_preset(name: str | None) -> str | None:
+    """Whether there is such a preset, of ours or of an installed package; for the option ``--preset``."""
+    if name is None:
+        return None
+
+    from exll.errors import InputError
+    from exll.learner.preset import find_preset, preset_names
+
+    try:
+        found = find_preset(name)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    if found is None:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, preset_names()))}.")
+    return name
 
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.exll).", show_default=False)]

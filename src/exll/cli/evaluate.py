@@ -84,13 +84,15 @@ def _count(classifier: Any, vectors: Any, truths: Any, inference: str) -> dict[s
         "right": int(chosen.sum()),
         "examples": len(truths),
         "either_right": float((right["global"] | right["local"]).mean()),
-        "unknown": None if classifier.preset == "paper" else _unknown(classifier, vectors),
+        "unknown": _unknown(classifier, vectors),
         "per_class": {k: float(chosen[truths == k].mean()) for k in classes},
         "never_taught": [k for k in classes if k not in known],
     }
 
 
-def _unknown(classifier: Any, vectors: Any) -> int:
+def _unknown(classifier: Any, vectors: Any) -> int | None:
+    if not classifier.learner_.inference().says_unknown:
+        return None
     return int((classifier.novelty(vectors) > classifier.novelty_threshold()).sum())
 
 

@@ -13,8 +13,8 @@ from exll.cli.common import (
     JsonOption,
     LabelOption,
     LooksOption,
-    PresetChoice,
     ThreadsOption,
+    check_preset,
     feature_cache,
     open_model,
     progress_bar,
@@ -37,7 +37,12 @@ def learn(
     data: DataArgument,
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
     preset: Annotated[
-        PresetChoice | None, typer.Option(help="glocal, our best, or paper, ExLL to the letter [default: glocal].")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            callback=check_preset,
+            help="glocal, our best, or paper, ExLL to the letter [default: glocal].",
+        ),
     ] = None,
     max_prototypes: Annotated[
         int | None, typer.Option(min=1, help="Prototypes a class may have at most [default: grows slowly].")
@@ -69,19 +74,20 @@ def learn(
 ) -> None:
     """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
     from exll.learner.model_file import place_for
+    from exll.learner.preset import DEFAULT_PRESET, find_preset
     from exll.streams.orderings import order_name
     from exll.streams.stream import default_order, open_stream
     from exll.teaching import prepare_lesson, teach
 
-    if preset is PresetChoice.paper and max_prototypes is not None:
-        raise typer.BadParameter(
-            "the preset paper never merges prototypes; leave it out.", param_hint="--max-prototypes"
-        )
+    chosen = find_preset(preset or DEFAULT_PRESET)
+    reason = None if chosen is None else chosen.refuses.get("max_prototypes")
+    if max_prototypes is not None and reason is not None:
+        raise typer.BadParameter(f"the preset {preset} {reason}; leave it out.", param_hint="--max-prototypes")
     place_for(model)
     whole = open_stream(data, label=label, every=every)
     order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset and preset.value, records, max_prototypes, backbone, threads, looks)
+    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads, looks)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from exll.cli.common import BackboneOption, PresetChoice
+from exll.cli.common import BackboneOption, check_preset
 
 NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
 
@@ -21,7 +21,8 @@ def studio(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
     backbone: BackboneOption = None,
     preset: Annotated[
-        PresetChoice | None, typer.Option(help="Which learner; another one relearns all examples.")
+        str | None,
+        typer.Option(metavar="NAME", callback=check_preset, help="Which learner; another one relearns all examples."),
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A further host name to answer to.", show_default=False)
@@ -40,7 +41,7 @@ def studio(
 
     token, is_new = token_for(host)
     check_token(host, token)
-    with listen(host, port) as listening, Project(folder, backbone, preset and preset.value) as project:
+    with listen(host, port) as listening, Project(folder, backbone, preset) as project:
         address = address_of(host, listening)
         server = Server(project, host, token, allow_host or ())
         typer.echo(f"the studio of {project.name} is open at {address} (Ctrl-C ends it)")

@@ -1,16 +1,7 @@
-r"""Contributions that are the arithmetic of the score, and what would truly change without a prototype.
-
-A class's mean is the support-weighted mean of its prototypes, $\mu_k = \sum_j (S_j/i_k)\,p_j$, and its global score is
-linear in one of the two means it holds. So it is exactly a sum over the class's prototypes; for Eq. 20
-
-$$\mu_k^T\Lambda x - \tfrac12\mu_k^T\Lambda\mu_k = \sum_j \tfrac{S_j}{i_k}\,(x - \tfrac12\mu_k)^T\Lambda\,p_j$$
-
-and so for every head, seen from its origin, with its slope for x and its pull for the mean (:mod:`exll.learner.head`).
-"""
+"""Contributions that are the arithmetic of the score, and what would truly change without a prototype. The arithmetic
+is :meth:`Inference.contributions` and :meth:`Inference.score_without`."""
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from exll.learner.inference import Inference
 from exll.types import Label, Vector
@@ -49,13 +40,9 @@ class Without:
 def contributions(asked: Inference, x: Vector, k: int) -> list[Contribution]:
     """The global score of class k at x, prototype by prototype, the largest first; they sum to the score."""
     rows = asked.rows_of_class(k)
-    shares = asked.supports[rows] / asked.class_counts[k]
-    at = asked.row_of_class(k)
-    direction = asked.head.slopes[at] * (x - asked.origin) - asked.head.pulls[at] * asked.means[at]
-    values = shares * (asked.products[rows] @ direction)
     parts = [
         Contribution(int(asked.prototype_ids[row]), asked.labels[k], int(asked.supports[row]), float(value))
-        for row, value in zip(range(rows.start, rows.stop), values, strict=True)
+        for row, value in zip(range(rows.start, rows.stop), asked.contributions(x, k), strict=True)
     ]
     return sorted(parts, key=lambda part: (-part.value, part.prototype))
 
@@ -66,14 +53,7 @@ def without(asked: Inference, x: Vector, prototype: int) -> Without:
     k = asked.class_of_row(row)
     scores = asked.scores(x[None, :], "global")[0]
     before = asked.labels[int(scores.argmax())]
-    rest = int(asked.class_counts[k] - asked.supports[row])
-    after: float | None = None
-    if rest:
-        total = asked.class_counts[k] * asked.means[asked.row_of_class(k)] - asked.supports[row] * asked.means[row]
-        mean = total / rest
-        product = asked.precision.apply(mean[None, :])[0]
-        length = np.array([product @ mean])
-        after = float(asked.class_head(length).scores(np.array([product @ (x - asked.origin)]), length)[0])
+    after = asked.score_without(x, row)
     changed = scores.copy()
     changed[k] = -float("inf") if after is None else after
     known = len(scores) > 1 or after is not None

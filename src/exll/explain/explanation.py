@@ -7,8 +7,7 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
-from exll.learner.glocal_inference import GlocalInference
-from exll.learner.inference import Inference, next_best
+from exll.learner.inference import Combination, Inference, next_best
 from exll.learner.judgement import FALSE_ALARMS
 from exll.learner.ties import first_of_largest
 from exll.types import Label, Vector
@@ -48,10 +47,10 @@ class Explanation:
 
     ``known`` is False where nothing that was learned is near (None where the preset cannot tell), ``novelty`` the score
     behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
-    ``pair_counts`` is what the fusion table holds for this pair of voices: how often each label was the truth. Where it
-    is empty, the pair was never seen, and ``reason`` says who spoke. With the preset "glocal" the fused score is the
-    global one plus ``local_score``, what the hit adds (``local_score_against``: what the near miss adds to the
-    runner-up's); the paper's fusion is no sum, and they are None.
+    ``reason`` is the decision in one sentence, in the words of the preset. ``pair_counts`` says how often each label
+    was the truth when the two voices said this while learning; it is empty where that never came up, and where the
+    preset does not count. Where the fused score is a sum, it is the global one plus ``local_score``, what the hit adds
+    (``local_score_against``: what the near miss adds to the runner-up's); the paper's is no sum, and they are None.
     """
 
     label: Label
@@ -72,6 +71,7 @@ class Explanation:
     local_score_against: float | None
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
+    combination: Combination  # words for a page; no part of ``to_dict``
 
     @property
     def agreed(self) -> bool:
@@ -80,6 +80,7 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
         facts = asdict(self)
+        del facts["combination"]
         facts["agreed"] = self.agreed
         facts["pair_counts"] = [{"label": label, "count": count} for label, count in self.pair_counts.items()]
         return facts
@@ -100,7 +101,8 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
         novelty = None if novelties is None else float(novelties[0])
-        local_scores = asked.local_share * voices[1][0] if isinstance(asked, GlocalInference) else None
+        local_part = asked.local_part(voices[1])
+        local_scores = None if local_part is None else local_part[0]
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
@@ -115,13 +117,14 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             pair_counts={
                 asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=_reason(asked, k, global_k, local_k, counts),
+            reason=asked.reason(k, global_k, local_k),
             megacloud_membership=min(1.0, float(asked.judged(x[None, :], row_scores, "global").posteriors[0, k])),
             global_score=float(class_scores[k]),
             local_score=None if local_scores is None else float(local_scores[k]),
             local_score_against=None if local_scores is None or second is None else float(local_scores[second]),
             contributions=tuple(contributions(asked, x, k)),
             against=() if second is None else tuple(contributions(asked, x, second)),
+            combination=asked.combination,
         )
 
 
@@ -173,26 +176,3 @@ class _Local:
     def _distance(self, row: int) -> float:
         dot = float(self._asked.products[row] @ self._seen)
         return float(np.sqrt(max(0.0, self._length - 2 * dot + float(self._asked.lengths[row]))))
-
-
-def _reason(asked: Inference, k: int, global_k: int, local_k: int, counts: dict[int, int]) -> str:
-    """The decision in one sentence."""
-    name = {index: f'"{asked.labels[index]}"' for index in {k, global_k, local_k}}
-    if global_k == local_k:
-        said = f"Local and global inference both say {name[global_k]}"
-    else:
-        said = f"Local inference says {name[local_k]}, global inference {name[global_k]}"
-    if isinstance(asked, GlocalInference):
-        if global_k == local_k:
-            return f"{said}; the answer is the sum of their scores."
-        return f"{said}; in the sum of their scores {name[k]} comes out first."
-    if counts:
-        total = sum(counts.values())
-        times = "once" if total == 1 else f"{total:,} times"
-        return (
-            f"{said}; this happened {times} while learning, and the truth was {name[k]} in {counts[k]:,} of {total:,}."
-        )
-    if global_k == local_k:
-        return f"{said}; this pair never came up while learning, so the agreed label stands."
-    surer = "global" if k == global_k else "local"
-    return f"{said}; this pair never came up while learning, and {surer} inference is surer of itself."

@@ -185,13 +185,9 @@ def _which(evidence: Evidence, pictured: int) -> str:
 def _voices(explanation: Explanation) -> Iterator[str]:
     summed = explanation.local_score is not None
     yield "<h2>Two voices, and how they became one</h2>"
-    became = (
-        "Both give every class a score, and the two are added; how much each counts was learned from the examples."
-        if summed
-        else "While learning, the model kept count of what was true whenever the two spoke like this."
-    )
+    became = explanation.combination.rule
     if summed and max(abs(explanation.local_score or 0), abs(explanation.local_score_against or 0)) < UNHEARD:
-        became += " So far they gave local inference next to no weight."
+        became = f"{became} {explanation.combination.unheard}".strip()
     yield (
         "<p>Local inference asks for the single group that is nearest, global inference for the class that is nearest "
         f"as a whole. {became}</p>"

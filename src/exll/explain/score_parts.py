@@ -103,10 +103,9 @@ def _comparison(explanation: Explanation) -> str:
     label, other = quoted(explanation.label), quoted(explanation.runner_up)
     if ahead >= 0:
         return f"By this score {label} is ahead of {other} by <strong>{ahead:.3f}</strong>."
-    return f"By this score alone {other} would be ahead by <strong>{-ahead:.3f}</strong>; " + (
-        f"what local inference adds decided for {label}."
-        if explanation.local_score is not None
-        else f"what both voices said, and what was true in such cases before, decided for {label}."
+    return (
+        f"By this score alone {other} would be ahead by <strong>{-ahead:.3f}</strong>; "
+        f"{explanation.combination.decider} decided for {label}."
     )
 
 

@@ -4,8 +4,8 @@ It knows unit vectors and labels, nothing of images. Inside, classes are numbere
 step does is the preset's: :mod:`exll.learner.paper` reads as the paper's equations, :mod:`exll.learner.glocal` as ours.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ class Placed(NamedTuple):
     opened: bool
 
 
-class ExLL(Guarded[Inference]):
+class ExLL(Guarded[Inference], ABC):
     r"""Prototypes and MegaClouds over one shared covariance.
 
     The precision $\Lambda$ has two uses. *Learning* uses one that may lag: it is refreshed when the stream has grown by
@@ -52,6 +52,7 @@ class ExLL(Guarded[Inference]):
     """
 
     residual: ClassVar[Residual]
+    refuses: ClassVar[Mapping[str, str]] = {}  # parameters that must stay None with this preset, each with its reason
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__()
@@ -97,15 +98,16 @@ class ExLL(Guarded[Inference]):
     def _after_merge(self, k: int) -> None:
         """Class k is now what two were."""
 
-    @abstractmethod
-    def _own_state(self) -> Tensors: ...
+    def _own_state(self) -> Tensors:
+        """What the preset keeps beside what all keep."""
+        return {}
 
-    @abstractmethod
-    def _restore_own(self, state: Tensors) -> None: ...
+    def _restore_own(self, state: Tensors) -> None:
+        """Go on from such a state; everything else is restored already."""
 
     @property
-    @abstractmethod
-    def _own_nbytes(self) -> int: ...
+    def _own_nbytes(self) -> int:
+        return sum(array.nbytes for array in self._own_state().values())
 
     def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""

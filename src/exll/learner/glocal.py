@@ -234,6 +234,7 @@ class GlocalLearner(ExLL):
         # Where nearness has all the weight, local inference must still have an answer of its own.
         cosine = judgement.class_weight + judgement.prototype_weight or LOCAL_ALONE
         answers = GlocalInference.of(
+            self.parameters.preset,
             self._labels,
             self._prototypes,
             self._megaclouds,

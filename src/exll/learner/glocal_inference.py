@@ -2,12 +2,13 @@ r"""What the preset ``glocal`` answers: scores that are linear in x, and a suren
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from exll.learner.background import Background, relative_distance
 from exll.learner.head import SHORTEST
-from exll.learner.inference import Inference, Judged
+from exll.learner.inference import Combination, Inference, Judged
 from exll.learner.judgement import Judgement
 from exll.learner.softmax import softmax_rows
 from exll.learner.ties import first_of_largest_rows, raise_winner
@@ -18,11 +19,28 @@ from exll.types import Indices, InferenceName, Matrix, Vector
 class GlocalInference(Inference):
     """Fused scores are those of the classes plus a share of those of their best prototypes."""
 
+    says_unknown: ClassVar[bool] = True
+    combination: ClassVar[Combination] = Combination(
+        rule="Both give every class a score, and the two are added; "
+        "how much each counts was learned from the examples.",
+        decider="what local inference adds",
+        unheard="So far they gave local inference next to no weight.",
+    )
+
     judgement: Judgement
     local_share: float
 
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        return first_of_largest_rows(global_scores + self.local_share * local_scores)
+        return first_of_largest_rows(global_scores + self.local_part(local_scores))
+
+    def local_part(self, local_scores: Matrix) -> Matrix:
+        return self.local_share * local_scores
+
+    def reason(self, k: int, global_k: int, local_k: int) -> str:
+        said = self.said(global_k, local_k)
+        if global_k == local_k:
+            return f"{said}; the answer is the sum of their scores."
+        return f'{said}; in the sum of their scores "{self.labels[k]}" comes out first.'
 
     def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
         scores = self._scores_of(row_scores, inference)
@@ -57,7 +75,7 @@ class GlocalInference(Inference):
     def _scores_of(self, row_scores: Matrix, inference: InferenceName) -> Matrix:
         global_scores, local_scores = self.voices(row_scores)
         if inference == "fused":
-            return global_scores + self.local_share * local_scores
+            return global_scores + self.local_part(local_scores)
         return global_scores if inference == "global" else local_scores
 
     def _familiarity(self, dots: Matrix, row_scores: Matrix, labels: Indices, reach: Vector) -> Vector:

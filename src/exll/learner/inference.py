@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 HeadOf: TypeAlias = Callable[[Vector], Head]
 
-NO_UNKNOWN = 'the preset "paper" always names a class it knows; teach a model with preset="glocal" to hear "unknown".'
-
 
 class Judged(NamedTuple):
     """Answers for some rows."""
@@ -34,20 +32,31 @@ class Judged(NamedTuple):
 
     @property
     def measured_novelty(self) -> Vector:
-        if self.novelty is None:
-            raise InputError(NO_UNKNOWN)
+        assert self.novelty is not None
         return self.novelty
+
+
+class Combination(NamedTuple):
+    """How a preset makes one answer of local and global inference, in words for a page; the defaults fit any."""
+
+    rule: str = "The answer is made of what both say."
+    decider: str = "both together"  # what decided where the global score alone would have chosen another class
+    unheard: str = ""  # what to add to the rule where the local scores are as good as nothing
 
 
 @dataclass(frozen=True)
 class Inference(ABC):
-    """Weights and biases of every prototype and every class.
+    """Weights and biases of every prototype and every class, and all that an explanation asks of a preset.
 
     Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md,
     8), is one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is
     one product.
     """
 
+    says_unknown: ClassVar[bool] = False  # where True, ``judged`` measures novelty and there is a threshold for it
+    combination: ClassVar[Combination] = Combination()
+
+    preset: str
     labels: tuple[Label, ...]  # in the order of first sight
     weights: Matrix  # (prototypes + classes, d)
     biases: Vector
@@ -67,6 +76,7 @@ class Inference(ABC):
     @classmethod
     def of(
         cls,
+        preset: str,
         labels: Sequence[Label],
         prototypes: Prototypes,
         megaclouds: MegaClouds,
@@ -85,6 +95,7 @@ class Inference(ABC):
         head = Head(*(np.concatenate(numbers) for numbers in zip(*parts, strict=True)))
         weights = products if (head.slopes == 1.0).all() else head.slopes[:, None] * products
         return cls(
+            preset=preset,
             labels=tuple(labels),
             weights=weights,
             biases=-(weights @ origin) - head.pulls * lengths,
@@ -111,8 +122,19 @@ class Inference(ABC):
         """What is said of every row, from the scores of all prototypes and classes."""
 
     @abstractmethod
-    def novelty_threshold(self, false_alarms: float) -> float:
-        """The novelty that this share of the stream's own examples exceeds."""
+    def reason(self, k: int, global_k: int, local_k: int) -> str:
+        """Why the fused answer is class k, in one sentence, where the two voices say ``global_k`` and ``local_k``."""
+
+    def said(self, global_k: int, local_k: int) -> str:
+        """What the two voices say: how such a sentence begins."""
+        if global_k == local_k:
+            return f'Local and global inference both say "{self.labels[global_k]}"'
+        return f'Local inference says "{self.labels[local_k]}", global inference "{self.labels[global_k]}"'
+
+    def local_part(self, local_scores: Matrix) -> Matrix | None:
+        """What the local scores add to the global ones, where the sum of the two is the fused score; None where the
+        fused answer is no such sum."""
+        return None
 
     def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
         """What next-best labels of fused inference are taken from."""
@@ -121,6 +143,16 @@ class Inference(ABC):
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         """How often each class was the truth when the voices said this while learning, where that is counted."""
         return {}
+
+    def novelty_threshold(self, false_alarms: float) -> float:
+        """The novelty that this share of the stream's own examples exceeds."""
+        raise self._no_unknown()
+
+    def _no_unknown(self) -> InputError:
+        return InputError(
+            f'the preset "{self.preset}" always names a class it knows; teach a model with preset="glocal" to hear '
+            '"unknown".'
+        )
 
     @cached_property
     def sorted_classes(self) -> Indices:
@@ -141,6 +173,8 @@ class Inference(ABC):
 
     def novelty(self, X: Matrix) -> Vector:
         """How little each row is like what was learned."""
+        if not self.says_unknown:
+            raise self._no_unknown()
         return self.judged(X, self.row_scores(X), "fused").measured_novelty
 
     def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Judged, Indices]:
@@ -168,6 +202,33 @@ class Inference(ABC):
             global_scores: Matrix = X @ self.weights[local:].T + self.biases[local:]
             return global_scores
         return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
+
+    def contributions(self, x: Vector, k: int) -> Vector:
+        r"""What each prototype of class k, in the order of its rows, adds to the class's global score; they sum to it.
+
+        The class's mean is $\mu_k = \sum_j (S_j/i_k)\,p_j$, and the score is linear in one of the two means it holds.
+        For Eq. 20
+
+        $$\mu_k^T\Lambda x - \tfrac12\mu_k^T\Lambda\mu_k = \sum_j \tfrac{S_j}{i_k}\,(x - \tfrac12\mu_k)^T\Lambda\,p_j$$
+
+        and so for every head, seen from its origin, with its slope for x and its pull for the mean.
+        """
+        rows, at = self.rows_of_class(k), self.row_of_class(k)
+        direction = self.head.slopes[at] * (x - self.origin) - self.head.pulls[at] * self.means[at]
+        values: Vector = self.supports[rows] / self.class_counts[k] * (self.products[rows] @ direction)
+        return values
+
+    def score_without(self, x: Vector, row: int) -> float | None:
+        """The global score of a prototype's class recomputed from its other prototypes; None where it has no other."""
+        k = self.class_of_row(row)
+        rest = int(self.class_counts[k] - self.supports[row])
+        if not rest:
+            return None
+        total = self.class_counts[k] * self.means[self.row_of_class(k)] - self.supports[row] * self.means[row]
+        mean = total / rest
+        product = self.precision.apply(mean[None, :])[0]
+        length = np.array([product @ mean])
+        return float(self.class_head(length).scores(np.array([product @ (x - self.origin)]), length)[0])
 
     def rows_of_class(self, k: int) -> slice:
         stops = [*self.first_prototype.tolist()[1:], len(self.prototype_ids)]

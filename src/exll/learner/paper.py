@@ -1,5 +1,8 @@
 """The preset ``paper``: the steps of ExLL as its equations have them, with the decisions of docs/decisions.md."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from exll.learner.block import Block, MovingProducts
@@ -31,6 +34,7 @@ class PaperLearner(ExLL):
     """Eq. 2 to 14 while learning, 17 to 23 when asked."""
 
     residual = staticmethod(total_residual)
+    refuses: ClassVar[Mapping[str, str]] = {"max_prototypes": "never merges prototypes"}
     _precision: OwnSamplePrecision
 
     def __init__(self, width: int, parameters: Parameters) -> None:
@@ -109,6 +113,7 @@ class PaperLearner(ExLL):
         means = self.prototype_count + self.class_count
         precision = self._precision.exact(means, self._statistics, SHRINKAGE)
         return PaperInference.of(
+            self.parameters.preset,
             self._labels,
             self._prototypes,
             self._megaclouds,

@@ -1,12 +1,12 @@
 """What the paper answers: Eq. 18 to 23."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from exll.errors import InputError
 from exll.learner.fusion import PairwiseFusion
-from exll.learner.inference import NO_UNKNOWN, Inference, Judged
+from exll.learner.inference import Combination, Inference, Judged
 from exll.learner.softmax import softmax_rows
 from exll.learner.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Matrix
@@ -15,6 +15,11 @@ from exll.types import Indices, InferenceName, Matrix
 @dataclass(frozen=True)
 class PaperInference(Inference):
     """Posteriors are softmaxes of the scores (Eq. 19 and 21), fused by the table of pairs (Eq. 23)."""
+
+    combination: ClassVar[Combination] = Combination(
+        rule="While learning, the model kept count of what was true whenever the two spoke like this.",
+        decider="what both voices said, and what was true in such cases before,",
+    )
 
     fusion: PairwiseFusion
 
@@ -45,5 +50,14 @@ class PaperInference(Inference):
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.fusion.evidence(global_k, local_k)
 
-    def novelty_threshold(self, false_alarms: float) -> float:
-        raise InputError(NO_UNKNOWN)
+    def reason(self, k: int, global_k: int, local_k: int) -> str:
+        said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
+        if counts:
+            total = sum(counts.values())
+            times = "once" if total == 1 else f"{total:,} times"
+            truth = f'the truth was "{self.labels[k]}" in {counts[k]:,} of {total:,}'
+            return f"{said}; this happened {times} while learning, and {truth}."
+        if global_k == local_k:
+            return f"{said}; this pair never came up while learning, so the agreed label stands."
+        surer = "global" if k == global_k else "local"
+        return f"{said}; this pair never came up while learning, and {surer} inference is surer of itself."

@@ -2,7 +2,7 @@
 row may be another's once it was merged into a third."""
 
 import math
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,12 +120,6 @@ class Prototypes(RunningMeans):
         if len(ids) != len(prototypes) or min(ids, default=0) < 0 or max(ids, default=-1) >= prototypes.next_id:
             raise ValueError("prototypes' ids are not their own")
         return prototypes
-
-
-class CloudRule(Protocol):
-    """Whether x opens a new cloud in its class."""
-
-    def __call__(self, x: Vector, class_mean: Vector, members: Members) -> bool: ...
 
 
 def density_condition(x: Vector, class_mean: Vector, members: Members) -> bool:
