@@ -50,6 +50,12 @@ class GrowingArray:
         self._room = larger
         self.filled = larger[:size]
 
+    def shared(self) -> "GrowingArray":
+        """The rows of now without a copy of them, for arrays that are only appended to."""
+        shared = object.__new__(GrowingArray)
+        shared._room = shared.filled = self.filled
+        return shared
+
     def remove(self, index: int) -> None:
         size = len(self.filled)
         self._room[index : size - 1] = self._room[index + 1 : size].copy()
