@@ -175,7 +175,8 @@ class AllRecords:
 
     def shared(self) -> "AllRecords":
         shared = copy.copy(self)
-        shared._prototypes, shared._retired = copy.deepcopy((self._prototypes, self._retired))
+        shared._prototypes = copy.deepcopy(self._prototypes)
+        shared._retired = {kept: ids.copy() for kept, ids in self._retired.items()}
         shared._refs = self._refs.copy()
         shared._vectors = None if self._vectors is None else self._vectors.shared()
         return shared
