@@ -23,8 +23,8 @@ WIDTH, PATIENCE = 10, 60
 
 def stream(rows: int) -> tuple[NDArray[np.float64], list[str], list[str]]:
     rng = np.random.default_rng(5)
-    kinds = rng.integers(0, 4, rows)
-    X = 3 * rng.normal(size=(4, WIDTH))[kinds] + rng.normal(size=(rows, WIDTH))
+    centres, kinds = 3 * rng.normal(size=(4, WIDTH)), rng.integers(0, 4, rows)
+    X = centres[kinds] + rng.normal(size=(rows, WIDTH))
     return X, [f"kind {k}" for k in kinds], [f"{i}.jpg" for i in range(rows)]
 
 
