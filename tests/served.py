@@ -128,4 +128,4 @@ def assert_model_is_its_log(project: Project) -> None:
     assert not project.live.rebuilding
     assert live.knows_something == hasattr(fresh.classifier, "learner_")
     if live.knows_something:
-        assert_equal_models(live.eye.classifier, fresh.classifier)
+        assert_equal_models(live.learner.classifier, fresh.classifier)

@@ -153,14 +153,14 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
     with Project(tmp_path / "p") as project:
         hand = Hand(project, np.random.default_rng(4))
         hand.teach()
-        broken, go_on = project.live.current, live.Model.go_on
+        broken, learn = project.live.current, live.Model.learn
 
         def breaking(model: live.Model, lessons: list[Lesson]) -> None:
             if model is broken:
                 raise MemoryError
-            go_on(model, lessons)
+            learn(model, lessons)
 
-        monkeypatch.setattr(live.Model, "go_on", breaking)
+        monkeypatch.setattr(live.Model, "learn", breaking)
         hand.teach()
         for _ in range(1000):
             if project.live.current is not broken:

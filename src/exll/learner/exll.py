@@ -6,7 +6,7 @@ step does is the preset's: :mod:`exll.learner.paper` reads as the paper's equati
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -154,6 +154,11 @@ class ExLL(Guarded[Inference], ABC):
         """What the learner answers now; kept until the next sample."""
         return self._asked()
 
+    def _shared(self) -> dict[int, Any]:
+        """Learning alone reads the scatter and its precision, and vectors of records stay as they are."""
+        scatter, precision = self._statistics.scatter, self._precision
+        return {id(scatter): scatter, id(precision): precision, id(self._records): self._records.shared()}
+
     def rename_refs(self, new_ref: Callable[[str], str]) -> None:
         """Call the samples something else from now on."""
         with self._changing():
@@ -251,7 +256,7 @@ class ExLL(Guarded[Inference], ABC):
         """Everything but the labels, as named arrays; :meth:`restore` goes on from it as if nothing had happened.
         The arrays are the learner's own: hold the lock for as long as you read them."""
         with self.lock:
-            self._check_whole()
+            self._check_complete()
             return {
                 **prefixed("statistics", self._statistics.state()),
                 **prefixed("prototypes", self._prototypes.state()),

@@ -50,10 +50,17 @@ class GrowingArray:
         self._room = larger
         self.filled = larger[:size]
 
+    def shared(self) -> "GrowingArray":
+        """The rows of now without a copy of them, for arrays that are only appended to."""
+        return _holding(self.filled)
+
     def remove(self, index: int) -> None:
         size = len(self.filled)
         self._room[index : size - 1] = self._room[index + 1 : size].copy()
         self.filled = self._room[: size - 1]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "GrowingArray":
+        return _holding(self.filled.copy())
 
     def __getstate__(self) -> tuple[NDArray[Any]]:
         return (self.filled.copy(),)
@@ -64,3 +71,9 @@ class GrowingArray:
     @property
     def nbytes(self) -> int:
         return self.filled.nbytes
+
+
+def _holding(rows: NDArray[Any]) -> GrowingArray:
+    array = object.__new__(GrowingArray)
+    array.__setstate__((rows,))
+    return array

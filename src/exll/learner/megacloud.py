@@ -1,7 +1,9 @@
 """MegaClouds: one per class, its mean, its count, and the edges between its prototypes (Eq. 5, 7 and 8)."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +86,13 @@ class MegaClouds(RunningMeans):
         for column in self._columns:
             column.remove(absorbed)
         del self._members[absorbed], self._edges[absorbed]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MegaClouds":
+        """Pairs and counts never change themselves, so the edges of a class are copied in one go."""
+        copied = object.__new__(MegaClouds)
+        memo |= {id(edges): edges.copy() for edges in self._edges}
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return copied
 
     @property
     def nbytes(self) -> int:

@@ -4,6 +4,7 @@ Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of 
 vector too; an integer N, the N samples nearest each centre, with vectors, which bounds what a prototype can hold.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -59,6 +60,10 @@ class Records(Protocol):
         """Of all samples in the order of the stream; None where not every one is kept."""
         ...
 
+    def shared(self) -> "Records":
+        """The records of now, which those to come do not change; vectors are not copied."""
+        ...
+
     def __len__(self) -> int: ...
 
     @property
@@ -89,6 +94,9 @@ class NoRecords:
     @property
     def vectors(self) -> None:
         return None
+
+    def shared(self) -> "NoRecords":
+        return self
 
     def __len__(self) -> int:
         return 0
@@ -164,6 +172,14 @@ class AllRecords:
     @property
     def vectors(self) -> NDArray[np.float16] | None:
         return None if self._vectors is None else self._vectors.filled
+
+    def shared(self) -> "AllRecords":
+        shared = copy.copy(self)
+        shared._prototypes = copy.deepcopy(self._prototypes)
+        shared._retired = {kept: ids.copy() for kept, ids in self._retired.items()}
+        shared._refs = self._refs.copy()
+        shared._vectors = None if self._vectors is None else self._vectors.shared()
+        return shared
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -242,6 +258,11 @@ class NearestRecords:
     @property
     def vectors(self) -> None:
         return None
+
+    def shared(self) -> "NearestRecords":
+        shared = copy.copy(self)
+        shared._kept = {prototype: kept.copy() for prototype, kept in self._kept.items()}
+        return shared
 
     def __len__(self) -> int:
         return sum(len(kept) for kept in self._kept.values())

@@ -8,13 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.estimator import Prediction
+from exll.errors import LearningInterruptedError
+from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import Backbone
+from exll.learner.threads import one_blas_thread
 from exll.studio.errors import BusyError, ConflictError
 from exll.studio.events import Events
 from exll.studio.snapshots import Snapshots
@@ -35,12 +38,13 @@ log = logging.getLogger(__name__)
 class Model:
     """A learner and how far in the log it is; ``generation`` says of which log.
 
-    Once others ask, there are two: while one learns and makes its new answers, ``eye`` is the other, and nobody waits.
+    ``learner`` belongs to the one thread that teaches it. ``eye`` is what it published last. Whoever asks takes that
+    once, so that a whole answer is of one moment, and waits for nobody.
     """
 
     def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
+        self.learner = ImageLearner(backbone, preset)
         self.eye = ImageLearner(backbone, preset)
-        self._twin: ImageLearner | None = None
         self.generation = generation
         self.position = 0
         self._remembering = threading.Lock()
@@ -51,53 +55,43 @@ class Model:
         return hasattr(self.eye.classifier, "learner_")
 
     def learn(self, lessons: Sequence[Lesson]) -> None:
-        """As long as nobody else asks."""
-        _learn(self.eye, lessons)
-        self.position = lessons[-1].id
+        """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is
+        to give the very same model."""
+        for lesson in lessons:
+            self.learner.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
+            self.position = lesson.id
 
-    def go_on(self, lessons: Sequence[Lesson]) -> None:
-        """Learn while others ask."""
-        twin = self._twin or self._copied()
-        _learn(twin, lessons)
-        twin.classifier.learner_.inference()
-        self.eye, self._twin, self.position = twin, self.eye, lessons[-1].id
-        _learn(self._twin, lessons)
-
-    def _copied(self) -> ImageLearner:
-        twin = ImageLearner(self.eye.backbone, self.eye.classifier.preset)
-        twin.classifier = copy.deepcopy(self.eye.classifier)
-        return twin
+    def publish(self) -> None:
+        """Show those who ask what was learned until now."""
+        if self.position:
+            eye, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
+            eye.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
+            self.eye = eye
 
     def predict(self, vector: NDArray[np.float32]) -> Prediction:
         return self.taught().predict_vectors(vector[None])[0]
 
-    def remembered(self, name: str, make: Callable[[], Result]) -> Result:
+    def remembered(self, name: str, make: Callable[[ExLLClassifier], Result]) -> Result:
         """What takes seconds to make, such as a map: made once for as long as nothing is learned."""
         with self._remembering:
-            position, result = self._remembered.get(name, (0, None))
-            if position != self.position:
-                position, result = self.position, make()
-                self._remembered[name] = position, result
-            return cast(Result, result)
+            classifier = self.eye.classifier
+            learned = classifier.learner_.sample_count
+            if name not in self._remembered or self._remembered[name][0] != learned:
+                self._remembered[name] = learned, make(classifier)
+            return cast(Result, self._remembered[name][1])
 
     def taught(self) -> ImageLearner:
-        """The learner, if it can be asked already."""
+        """What was published last, if it can be asked already."""
         if not self.knows_something:
             raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
         return self.eye
 
 
-def _learn(eye: ImageLearner, lessons: Sequence[Lesson]) -> None:
-    """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is to
-    give the very same model."""
-    for lesson in lessons:
-        eye.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
-
-
 class Live:
     """``current`` answers. Changes go through ``write``, which runs them one after the other.
 
-    ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild.
+    ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild. Until
+    it is closed, BLAS has one thread (:mod:`exll.learner.threads`).
     """
 
     def __init__(
@@ -119,7 +113,10 @@ class Live:
         self._wanted = threading.Event()
         self._closing = False
         self._snapshot_at = 0
-        self.current = self._restored()
+        with ExitStack() as limited:
+            limited.enter_context(one_blas_thread())
+            self.current = self._restored()
+            self._limited = limited.pop_all()
         self._threads = [
             threading.Thread(target=target, name=f"studio {name}", daemon=True)
             for name, target in (("rebuild", self._rebuild_when_wanted), ("writer", self._write_in_turn))
@@ -136,6 +133,7 @@ class Live:
         self._waiting.put(None)
         writer.join()
         self._save_snapshot()
+        self._limited.close()
 
     @property
     def rebuilding(self) -> bool:
@@ -157,7 +155,8 @@ class Live:
         lessons = self._store.lessons_after(self.current.position, CHUNK)
         while lessons:
             try:
-                self.current.go_on(lessons)
+                self.current.learn(lessons)
+                self.current.publish()
             except Exception:  # the rows are safe; only this model can no longer be trusted
                 log.exception("learning broke off; the model is replayed")
                 self._wanted.set()
@@ -176,10 +175,11 @@ class Live:
         model = self._new_model()
         found = self._snapshots.newest()
         if found is not None:
-            model.eye.classifier, model.position = found
+            model.learner.classifier, model.position = found
             self._snapshot_at = model.position
         while lessons := self._store.lessons_after(model.position, CHUNK):
             model.learn(lessons)
+        model.publish()
         return model
 
     def _new_model(self) -> Model:
@@ -237,12 +237,17 @@ class Live:
             return
         while lessons := self._store.lessons_after(fresh.position, CHUNK):
             fresh.learn(lessons)
+        fresh.publish()
         self.current = fresh
         self._save_snapshot()
         self._events.publish("rebuilt", {"generation": fresh.generation})
 
     def _save_snapshot(self) -> None:
         model = self.current
-        if model.knows_something and not self.rebuilding and model.position > 0:
-            self._snapshots.save(model.eye.classifier, model.generation, model.position)
-            self._snapshot_at = model.position
+        if not model.knows_something or self.rebuilding:
+            return
+        try:
+            self._snapshots.save(model.learner.classifier, model.generation, model.position)
+        except LearningInterruptedError:  # a replay is wanted already, or will be at the next start
+            return
+        self._snapshot_at = model.position

@@ -99,13 +99,12 @@ def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> t
 
 
 def belief(model: Model, vector: NDArray[np.float32], label: str) -> Belief:
-    """Only in the writer's thread are prediction and probabilities surely of one moment."""
     if not model.knows_something:
         return Belief(None, 0.0)
     classifier = model.eye.classifier
     labels = classifier.classes_.tolist()
     probability = float(classifier.predict_proba(vector[None])[0, labels.index(label)]) if label in labels else 0.0
-    return Belief(model.predict(vector), min(1.0, probability))
+    return Belief(classifier.answers(vector[None])[0], min(1.0, probability))
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:

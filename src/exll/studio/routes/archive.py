@@ -56,7 +56,9 @@ def export_images(project: Project, path: Path) -> None:
 def export_model(project: Project, path: Path) -> None:
     """It calls its examples what they are called in the zip of images: where that is unpacked beside it, its
     explanations and rules have pictures."""
-    eye = copy.copy(project.live.current.taught())
+    model = project.live.current
+    model.taught()
+    eye = copy.copy(model.learner)
     eye.classifier = copy.deepcopy(eye.classifier)
     names = {str(example.id): name for example, name in _named(project)}
     eye.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))

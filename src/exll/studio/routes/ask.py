@@ -11,7 +11,6 @@ from exll.errors import ImageError
 from exll.explain.evidence_map import overlay
 from exll.explain.explanation import Evidence
 from exll.studio.asked import Asked
-from exll.studio.live import Model
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, encoded, for_browsers
 from exll.studio.project import Project
 from exll.studio.routes.common import (
@@ -40,6 +39,7 @@ from exll.studio.routes.shapes import (
 from exll.studio.routes.teach import conflict
 from exll.studio.seeing import SeenImage, see
 from exll.studio.teaching import Belief, Offered, correct
+from exll.vision import ImageLearner
 
 MOST_LABEL = 1000
 COLUMNS = ("path", "label", "probability", "runner_up", "known", "error")
@@ -139,13 +139,13 @@ def _offered(project: Project, asked: Asked) -> Offered:
 
 
 def _explained(project: Project, asked: Asked) -> ExplainAnswer:
-    model, image = project.live.current, asked.image
-    explanation = model.taught().explain(image.seen)
-    prediction = PredictionShape.of(model.predict(image.vector))
+    eye, image = project.live.current.taught(), asked.image
+    explanation = eye.explain(image.seen)
+    prediction = PredictionShape.of(eye.predict_vectors(image.vector[None])[0])
     against = None if explanation.runner_up is None else str(explanation.runner_up)
     where = []
     if project.backbone.has_map:
-        where = [_where(model, image, str(explanation.label), other) for other in dict.fromkeys((None, against))]
+        where = [_where(eye, image, str(explanation.label), other) for other in dict.fromkeys((None, against))]
     return ExplainAnswer(
         asked=image.digest,
         prediction=prediction,
@@ -180,8 +180,8 @@ def _evidence(evidence: Evidence) -> EvidenceShape:
     )
 
 
-def _where(model: Model, image: SeenImage, label: str, against: str | None) -> WhereShape:
-    found = model.taught().evidence_map(image.seen, label, against)
+def _where(eye: ImageLearner, image: SeenImage, label: str, against: str | None) -> WhereShape:
+    found = eye.evidence_map(image.seen, label, against)
     query = urlencode({"label": label} | ({} if against is None else {"against": against}))
     return WhereShape(
         label=label,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from exll.estimator import ExLLClassifier
 from exll.explain.topology import colours, topology_of
 from exll.studio.project import Project
 from exll.studio.routes.common import PROBLEMS, CurrentProject, change
@@ -45,7 +46,7 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     model = project.live.current
     if not model.knows_something:
         return SuspectsAnswer(suspects=[], contradictions=[], kept=0, judged=0)
-    found = model.remembered("suspects", model.eye.classifier.suspects)
+    found = model.remembered("suspects", ExLLClassifier.suspects)
     kept = project.store.kept()
     doubtful = [suspect for suspect in found.contradicted() if int(suspect.name) not in kept]
     named = {int(suspect.name) for suspect in doubtful}
@@ -73,7 +74,7 @@ def _map(project: Project) -> MapAnswer:
     model = project.live.current
     if not model.knows_something:
         return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], edges=[], summary="nothing taught yet")
-    found = model.remembered("map", lambda: topology_of(model.eye.classifier.learner_))
+    found = model.remembered("map", lambda classifier: topology_of(classifier.learner_))
     radii, labels = found.radii, [str(label) for label in found.labels]
     return MapAnswer(
         method=found.method,

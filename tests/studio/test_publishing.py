@@ -1,0 +1,69 @@
+"""Whoever asks the studio waits for nobody who teaches, though there is one learner only."""
+
+import gc
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from exll.learner.lagging import LaggingPrecision
+from exll.learner.statistics import Scatter
+from exll.studio.project import Project
+from served import Served, assert_model_is_its_log, png, served
+
+PAGES = ("classes", "rules", "map", "suspects", "project", "project/report")
+
+
+def teach_some(studio: Served) -> None:
+    for kind in range(3):
+        studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(4)))
+
+
+def held_in_memory(kind: type) -> int:
+    gc.collect()
+    return sum(isinstance(thing, kind) for thing in gc.get_objects())
+
+
+def test_every_question_is_answered_while_the_writer_learns(studio: Served) -> None:
+    teach_some(studio)
+    asked = studio.ask(png(1, 50)).json()
+    with studio.project.live.current.learner.classifier.learner_._changing():
+        assert studio.ask(png(1, 50)).json() == asked
+        explained = studio.ask(png(1, 50), "/api/explain").json()
+        assert explained["prediction"] == asked["prediction"]
+        for where in explained["where"]:
+            assert studio.client.get(where["picture"]).status_code == 200
+        for page in PAGES:
+            assert studio.client.get(f"/api/{page}").status_code == 200
+
+
+def test_one_learner_is_in_memory(tmp_path: Path) -> None:
+    before = {kind: held_in_memory(kind) for kind in (Scatter, LaggingPrecision)}
+    with served(tmp_path / "p") as studio:
+        teach_some(studio)
+        assert {kind: held_in_memory(kind) - count for kind, count in before.items()} == dict.fromkeys(before, 1)
+        model = studio.project.live.current
+        own, shown = (eye.classifier.learner_._records.vectors for eye in (model.learner, model.eye))
+        assert own is not None
+        assert shown is not None
+        assert np.shares_memory(own, shown)
+
+
+def test_a_model_that_broke_off_is_left_out_of_snapshots_and_replayed_at_the_next_start(tmp_path: Path) -> None:
+    with served(tmp_path / "p") as studio:
+        teach_some(studio)
+        studio.project.live.current.learner.classifier.learner_._broken = True
+        assert studio.ask(png(0, 50)).status_code == 200
+    with Project(tmp_path / "p") as project:
+        assert project.snapshots.newest() is None
+        assert_model_is_its_log(project)
+
+
+def test_blas_has_one_thread_while_a_project_is_open(tmp_path: Path) -> None:
+    def threads() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        with Project(tmp_path / "p", "nano"):
+            assert threads() == {1}
+        assert threads() == {2}
