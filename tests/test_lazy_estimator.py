@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 CLASSIFIER = """
 import sys
 import numpy as np

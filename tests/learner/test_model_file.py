@@ -451,6 +451,7 @@ while True:
 """
 
 
+@pytest.mark.process
 @both_presets
 def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"

@@ -78,6 +78,7 @@ def test_whoever_allows_one_thread_gets_one_core() -> None:
     assert threads._cores == 1  # outside, BLAS has its own threads
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_has_helpers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +104,7 @@ def test_a_model_learned_by_two_cores_is_that_of_one() -> None:
     np.testing.assert_allclose(one.centres[0], two.centres[0], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_process_forked_while_somebody_learns_has_its_threads_back() -> None:
@@ -119,6 +121,7 @@ def test_a_process_forked_while_somebody_learns_has_its_threads_back() -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.process
 def test_whoever_learns_while_python_ends_learns_alone() -> None:
     script = """
 import threading, time
