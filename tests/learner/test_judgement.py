@@ -141,7 +141,7 @@ def test_sureness_is_what_makes_the_truth_least_surprising(seed: int) -> None:
 
     least, rng = surprise(found.level, found.slope), np.random.default_rng(seed)
     for step in rng.normal(0, 0.1, (25, 2)):
-        level, slope = np.clip([found.level, found.slope] + step, *zip(LEVELS, SLOPES, strict=True))
+        level, slope = np.clip(found.level + step[0], *LEVELS), np.clip(found.slope + step[1], *SLOPES)
         assert surprise(level, slope) >= least - 1e-4
 
 

@@ -56,7 +56,7 @@ class OraclePaper:
         count = len(self.stream)
         if count not in self.precisions:
             xi = self.covariance()
-            self.precisions[count] = np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi)))
+            self.precisions[count] = np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
         return self.precisions[count]
 
     def precision_before(self, x: Vector) -> NDArray[np.float64]:
