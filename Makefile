@@ -12,7 +12,7 @@ JOBS ?= auto
 help:
 	@echo "make demo    set up, then learn handwritten digits and explain what was learned"
 	@echo "make test    set up, then run all tests"
-	@echo "make quick   set up, then run the tests for the working day (about a minute): no browser, no processes, no fuzzing"
+	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
 	@echo "make format  bring the code into shape"

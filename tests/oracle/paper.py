@@ -45,10 +45,10 @@ class OraclePaper:
     def covariance(self) -> NDArray[np.float64]:
         """Eq. 4, with the means of Eq. 2."""
         history = np.array(self.stream)
+        means = np.cumsum(history, axis=0) / np.arange(1, len(history) + 1)[:, None]
         xi = np.outer(history[0], history[0])
-        for i in range(2, len(history) + 1):
-            v = history[i - 1] - history[:i].sum(axis=0) / i
-            xi = xi + np.outer(v, v)
+        for v in (history - means)[1:]:
+            xi = xi + v[:, None] * v
         return np.asarray(xi / len(history))
 
     def precision(self) -> NDArray[np.float64]:
