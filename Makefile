@@ -7,11 +7,12 @@ WITH_TOOLS := $(VENV)/.installed-with-tools
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
-.PHONY: help demo test check lint types bench format clean
+.PHONY: help demo test quick check lint types bench format clean
 
 help:
 	@echo "make demo    set up, then learn handwritten digits and explain what was learned"
 	@echo "make test    set up, then run all tests"
+	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
 	@echo "make format  bring the code into shape"
@@ -36,6 +37,9 @@ demo: $(INSTALLED)
 
 test: $(WITH_TOOLS)
 	$(BIN)/pytest -q -n $(JOBS)
+
+quick: $(WITH_TOOLS)
+	$(BIN)/pytest -q -n $(JOBS) -m "not browser and not process and not fuzz and not slow"
 
 check: lint types test
 

@@ -15,7 +15,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job,
 settings.register_profile("exll", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("exll")
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[1] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks that follow from where a test lies and how it is made; the others stand at the tests."""
+    for item in items:
+        if item.path.is_relative_to(HERE / "browser"):
+            item.add_marker(pytest.mark.browser)
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.fuzz)
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def test_the_readme_s_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert given["clf"].classes_.tolist() == ["mug", "pan"]
 
 
+@pytest.mark.process
 def test_the_page_of_commands_is_fresh() -> None:
     made = subprocess.run(
         [sys.executable, "-c", "import sys, make_cli; sys.stdout.write(make_cli.page())"],

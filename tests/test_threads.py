@@ -47,6 +47,7 @@ def asked_by_threads(ask: Callable[[], None], teach: Callable[[], None], threads
         raise problems[0]
 
 
+@pytest.mark.slow
 @both_presets
 @pytest.mark.parametrize("batch", [1, 7, 400])
 def test_answers_are_of_one_moment_while_classes_appear(preset: str, batch: int) -> None:
@@ -68,6 +69,7 @@ def test_answers_are_of_one_moment_while_classes_appear(preset: str, batch: int)
     asked_by_threads(ask, teach)
 
 
+@pytest.mark.slow
 @both_presets
 def test_a_model_saved_or_pickled_while_it_learns_is_whole(preset: str, tmp_path: Path) -> None:
     X, labels = new_class_every_few_rows(3000)
@@ -87,6 +89,7 @@ def test_a_model_saved_or_pickled_while_it_learns_is_whole(preset: str, tmp_path
     asked_by_threads(ask, teach, threads=2)
 
 
+@pytest.mark.slow
 @both_presets
 def test_fit_shows_nothing_before_something_is_learned(preset: str) -> None:
     X, labels = new_class_every_few_rows(100)

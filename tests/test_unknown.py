@@ -30,6 +30,7 @@ def test_far_away_things_are_unknown_and_those_like_the_stream_mostly_are_not(mo
     assert model.novelty(FAR).min() > np.median(model.novelty(LIKE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.6, 0.05], ids=["wide", "tight"])
 @pytest.mark.parametrize(("classes", "each", "width"), [(2, 15, 64), (3, 15, 64), (2, 20, 512), (6, 15, 64)])
 def test_a_model_of_few_classes_keeps_its_promise_too(classes: int, each: int, width: int, noise: float) -> None:

@@ -18,16 +18,19 @@ from grids import SLOW, plan, without_times
 from jobs import fall, square, threads_of_blas
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("processes", [1, 2])
 def test_each_result_comes_once_with_the_number_of_its_job(processes: int) -> None:
     assert sorted(Local(processes).run(square, range(20))) == [(n, n * n) for n in range(20)]
     assert list(Local(processes).run(square, [])) == []
 
 
+@pytest.mark.process
 def test_a_process_has_one_thread_for_products() -> None:
     assert [threads for _, threads in Local(2).run(threads_of_blas, range(2))] == [{1}, {1}]
 
 
+@pytest.mark.process
 def test_a_process_that_is_killed_is_said_in_one_sentence() -> None:
     with pytest.raises(BenchError, match="a process was killed from outside"):
         list(Local(2).run(fall, range(8)))
@@ -69,6 +72,7 @@ def cluster(folder: Path, **environment: str) -> Iterator[tuple[str, list[subpro
         yield address, [one, other]
 
 
+@pytest.mark.process
 def test_the_grid_completes_though_a_worker_is_killed_in_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +104,7 @@ def test_the_grid_completes_though_a_worker_is_killed_in_the_middle(
     assert without_times(alone.results) == without_times(outcome.results)
 
 
+@pytest.mark.process
 def test_pictures_become_features_on_the_workers(tmp_path: Path) -> None:
     from exll.bench.config import plan_of
 

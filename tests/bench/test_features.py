@@ -40,6 +40,7 @@ def test_images_become_rows_that_the_backbone_would_give(tmp_path: Path) -> None
     )
 
 
+@pytest.mark.process
 def test_processes_give_the_same_vectors(tmp_path: Path) -> None:
     home = open_dataset("household", options={"instances": 1, "frames": 1, "test_frames": 1})
     alone, spread = (extracted(Source(home, "nano"), tmp_path / str(n), n)[0] for n in (1, 2))

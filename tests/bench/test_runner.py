@@ -107,6 +107,7 @@ def grid(folder: Path) -> Plan:
     return plan(folder, ["ncm", "replay-2pc", "exll"], ["iid", "instance"], seeds=2, evaluate="videos", points=3)
 
 
+@pytest.mark.process
 def test_a_rerun_gives_the_same_numbers_here_and_in_other_processes(tmp_path: Path) -> None:
     alone = run(grid(tmp_path), tmp_path / "alone", HERE)
     spread = run(grid(tmp_path), tmp_path / "spread", Local(2))
@@ -163,6 +164,7 @@ if __name__ == "__main__":
 PLAN = 'learners = ["slow:Slow"]\nseeds = 12\n[[tasks]]\ndataset = "data.npz"\norders = ["iid"]\n'
 
 
+@pytest.mark.process
 def test_a_run_that_was_killed_goes_on_where_it_stood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_features(tmp_path / "data.npz")
     (tmp_path / "begun").mkdir()

@@ -38,6 +38,7 @@ def test_a_run_prints_a_table_and_where_the_report_lies_and_goes_on(folder: Path
     assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 12
 
 
+@pytest.mark.process
 def test_any_features_file_can_be_compared_on_and_reported_anew(folder: Path) -> None:
     done = bench(
         folder, "features", "data.npz", "--learners", "ncm, slda", "--orders", "instance", "--seeds", "1", "-o", "o"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import exll
+from commands import exll, exll_process
 from exll import ExLLClassifier
 from exll.version import __version__
 from pictures import picture
@@ -47,6 +47,34 @@ def test_errors_are_one_line_with_exit_code_1(tmp_path: Path) -> None:
     assert exll("learn", tmp_path / "nothing", "-m", tmp_path / "m.exll").stderr.startswith("exll: There is no ")
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("arguments", [("--version",), ("info", "none.exll"), ("info",), ("sing",)])
+def test_a_process_of_its_own_says_the_same_and_ends_the_same(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """The tests that run commands in this process rely on it."""
+    own, here = (run(*arguments, cwd=tmp_path, columns=80) for run in (exll_process, exll))
+    assert (own.returncode, own.stdout, own.stderr) == (here.returncode, here.stdout, here.stderr)
+
+
+@pytest.mark.process
+def test_the_traceback_of_a_process_is_shown_when_it_is_asked_for(tmp_path: Path) -> None:
+    result = exll_process("--debug", "info", tmp_path / "none.exll")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("Traceback")
+    assert "ModelFileNotFoundError: there is no model file at " in result.stderr
+
+
+def test_an_error_that_nobody_thought_of_is_one_line_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("not\nthought of")
+
+    monkeypatch.setattr("exll.learner.model_file.read_model", fail)
+    result = exll("info", tmp_path / "m.exll")
+    assert (result.returncode, result.stdout) == (1, "")
+    reason = "ZeroDivisionError: not thought of"
+    assert result.stderr == f"exll: something went wrong inside ({reason}); exll --debug shows where.\n"
+    assert "Traceback" in exll("--debug", "info", tmp_path / "m.exll").stderr
+
+
 def test_wrong_usage_has_exit_code_2() -> None:
     assert exll("info").returncode == 2
     assert exll("sing").returncode == 2
@@ -61,6 +89,7 @@ def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path, comman
     assert result.stderr == f"exll: {tmp_path / 'file'} is a file, so there can be no folder file/x/y.\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("command", "forbidden"),
     [
@@ -76,10 +105,11 @@ def test_commands_import_no_more_than_they_need(command: list[str], forbidden: t
     assert imported_by(command) & set(forbidden) == set()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("preset", ["glocal", "paper"])
 def test_answers_wait_for_no_import_that_they_do_not_need(data: Path, tmp_path: Path, preset: str) -> None:
     model, photo = str(tmp_path / "m.exll"), str(tmp_path / "new.png")
-    assert exll("learn", data, "-m", model, "--preset", preset).returncode == 0
+    assert exll("learn", data, "-m", model, "--preset", preset, "--backbone", "nano").returncode == 0
     picture(2, 99).save(photo)
     slow = {"sklearn", "matplotlib", "joblib", "pandas", "scipy.optimize", "scipy.special", "scipy.stats"}
     for command in (["predict", "--no-cache"], ["predict"], ["predict"]):  # not cached, to be cached, cached
@@ -107,6 +137,7 @@ def test_the_page_of_commands_says_what_may_be_left_out() -> None:
     assert "## exll predict MODEL IMAGES...\n" in page
 
 
+@pytest.mark.process
 def test_commands_use_one_thread_for_small_matrices() -> None:
     code = (
         "from exll.cli.main import run\ntry: run()\nexcept SystemExit: pass\n"

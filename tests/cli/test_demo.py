@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from commands import exll, exll_json
 
 
+@pytest.mark.slow
 def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     result = exll("demo", "--out", "here", cwd=tmp_path)
     assert result.returncode == 0, result.stderr

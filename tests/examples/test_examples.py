@@ -10,6 +10,8 @@ from PIL import Image
 
 from pictures import picture, write_class_folder
 
+pytestmark = pytest.mark.process
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

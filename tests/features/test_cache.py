@@ -88,6 +88,7 @@ for i in range(first, first + 300):
 """
 
 
+@pytest.mark.process
 def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     processes = [subprocess.Popen([sys.executable, "-c", FILL, str(path), first]) for first in ("0", "200")]

@@ -193,6 +193,7 @@ def test_a_broken_profile_is_ignored() -> None:
     )
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("profile", [P3, icc.cmyk_profile(), icc.grey_profile(1.8)], ids=["rgb", "cmyk", "grey"])
 def test_a_damaged_profile_gives_a_picture(profile: bytes) -> None:
     mode = {b"RGB ": "RGB", b"CMYK": "CMYK", b"GRAY": "L"}[profile[16:20]]

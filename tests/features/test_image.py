@@ -350,6 +350,7 @@ def test_our_limit_holds_and_not_that_of_pil(monkeypatch: pytest.MonkeyPatch) ->
             assert read_image(content).size == (40, 24)
 
 
+@pytest.mark.process
 @pytest.mark.filterwarnings("ignore")
 def test_bombs_take_little_memory(world: Hostile) -> None:
     """In a process of its own which may take 150 MB more than it has; 60000 x 60000 pixels would take gigabytes."""

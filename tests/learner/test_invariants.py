@@ -87,6 +87,7 @@ def test_how_a_stream_is_cut_into_calls_does_not_matter(
     assert_alike(pieces, learned(stream, preset, growth), stream)
 
 
+@pytest.mark.slow
 @both_presets
 @pytest.mark.parametrize("seed", range(6))
 def test_single_steps_equal_blocks_on_longer_streams_with_a_dense_precision(preset: str, seed: int) -> None:

@@ -107,17 +107,42 @@ def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -
         assert slow_loss(other, alone, with_prototype) >= least - 1e-4
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_learners_numbers_stay_in_their_bounds(seed: int) -> None:
-    learner = learned(random_stream(seed, samples=120), "glocal")
-    assert isinstance(learner, GlocalLearner)
-    found = learner._judgement
-    assert min(found.class_weight, found.nearness_weight, found.prototype_weight) >= 0
-    assert found.ridge in RIDGES
-    assert LEVELS[0] <= found.level <= LEVELS[1]
-    assert SLOPES[0] <= found.slope <= SLOPES[1]
-    assert min(found.spread, found.spread_of_distance) > 0
-    assert (np.diff(found.novelties) >= 0).all()
+def slow_answers(found: Judgement, evidence: Evidence) -> list[tuple[Vector, float, int]]:
+    """Of every witness the scores, the familiarity of the answer, and the truth."""
+    answers = []
+    weights = np.array([found.class_weight, found.nearness_weight, found.prototype_weight])
+    for i, k in enumerate(evidence.truth.tolist()):
+        towards_class, towards_prototype = evidence.towards_class[i], evidence.towards_prototype[i]
+        scores = weights @ [towards_class, evidence.nearness[i], towards_prototype]
+        best = int(scores.argmax())
+        familiar = weights[0] * towards_class[best] + weights[2] * towards_prototype[best]
+        answers.append((scores, familiar / ((weights[0] + weights[2]) * evidence.reach[i]), k))
+    return answers
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sureness_is_what_makes_the_truth_least_surprising(seed: int) -> None:
+    """Every witness has the same say, and the prior is a slope of a half, give or take as much."""
+    alone, with_prototype = evidence_of(seed)
+    found = judge(RIDGES[3], alone, with_prototype, alone)
+    told = [(1.0, slow_answers(found, alone)), (UNSEEN_SIDES, slow_answers(found, with_prototype))]
+    familiarities = [familiarity for _, familiarity, _ in told[0][1]]
+    assert found.usual == pytest.approx(np.mean(familiarities), rel=1e-6)
+    assert found.spread == pytest.approx(np.std(familiarities), rel=1e-6)
+
+    def surprise(level: float, slope: float) -> float:
+        total = 0.5 * ((slope - 0.5) / 0.5) ** 2
+        for say, answers in told:
+            for scores, familiarity, k in answers:
+                unusual = min(max((familiarity - found.usual) / found.spread, -10), 3)
+                sure = np.exp(level + slope * unusual) * scores
+                total += say * float(logsumexp(sure) - sure[k])
+        return total
+
+    least, rng = surprise(found.level, found.slope), np.random.default_rng(seed)
+    for step in rng.normal(0, 0.1, (25, 2)):
+        level, slope = np.clip(found.level + step[0], *LEVELS), np.clip(found.slope + step[1], *SLOPES)
+        assert surprise(level, slope) >= least - 1e-4
 
 
 def test_a_ridge_and_its_neighbours_are_tried() -> None:

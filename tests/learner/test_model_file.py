@@ -57,6 +57,7 @@ def test_a_truncated_file_is_refused(saved: tuple[ExLLClassifier, Path]) -> None
         assert refused_or_equal(path, model)
 
 
+@pytest.mark.fuzz
 def test_a_thousand_flipped_bytes_are_refused_or_harmless(saved: tuple[ExLLClassifier, Path]) -> None:
     model, path = saved
     content = path.read_bytes()
@@ -70,6 +71,7 @@ def test_a_thousand_flipped_bytes_are_refused_or_harmless(saved: tuple[ExLLClass
     assert refused > 950  # a changed blank in the header's padding is harmless; nearly nothing else is
 
 
+@pytest.mark.fuzz
 def test_a_flip_anywhere_in_the_header_is_refused_or_harmless(saved: tuple[ExLLClassifier, Path]) -> None:
     model, path = saved
     content = path.read_bytes()
@@ -451,6 +453,7 @@ while True:
 """
 
 
+@pytest.mark.process
 @both_presets
 def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"

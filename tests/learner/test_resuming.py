@@ -45,9 +45,11 @@ def moments(learner: object) -> set[str]:
     return {name for name, true in happened.items() if true}
 
 
-@both_presets
+@pytest.mark.slow
 @pytest.mark.parametrize("records", KINDS)
-@pytest.mark.parametrize("most", [24, 1024])
+@pytest.mark.parametrize(
+    ("preset", "most"), [("paper", 1024), ("glocal", 24), ("glocal", 1024)]
+)  # paper has no witnesses
 def test_a_model_that_is_loaded_anew_after_every_sample_is_the_one_that_never_stopped(
     preset: str, records: RecordsKind, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ a mean is the mean of the vectors that made it, a covariance a sum over the stre
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class OracleGlocal:
     clouds: list[int]  # the prototype of every sample
     ridge: float  # of the mean eigenvalue
 
-    @property
+    @cached_property
     def classes(self) -> range:
         return range(max(self.truths) + 1)
 
@@ -47,7 +48,7 @@ class OracleGlocal:
     def mean(self, samples: list[int]) -> Vector:
         return np.asarray(self.stream[samples].mean(axis=0))
 
-    @property
+    @cached_property
     def origin(self) -> Vector:
         return np.asarray(self.stream.mean(axis=0)) if len(self.classes) > 1 else np.zeros(self.stream.shape[1])
 
@@ -56,21 +57,25 @@ class OracleGlocal:
         width = self.stream.shape[1]
         total = np.zeros((width, width))
         for samples in groups:
+            mean = self.mean(samples)
             for i in samples:
-                v = self.stream[i] - self.mean(samples)
+                v = self.stream[i] - mean
                 total = total + np.outer(v, v)
         return total
 
     def precision(self, scatter: Matrix) -> Matrix:
         """The count and the ridge are those of the whole stream, whatever the scatter was taken without."""
         count, width = self.stream.shape
-        whole = self.scatter([self.samples_of(k) for k in self.classes])
-        ridge = max(self.ridge * np.trace(whole) / (count * width), 1e-6)
+        ridge = max(self.ridge * np.trace(self.whole_scatter) / (count * width), 1e-6)
         return np.asarray(np.linalg.inv(scatter / count + ridge * np.eye(width)))
 
-    @property
+    @cached_property
+    def whole_scatter(self) -> Matrix:
+        return self.scatter([self.samples_of(k) for k in self.classes])
+
+    @cached_property
     def whole_precision(self) -> Matrix:
-        return self.precision(self.scatter([self.samples_of(k) for k in self.classes]))
+        return self.precision(self.whole_scatter)
 
     def parts(self, x: Vector) -> Parts:
         """With all that was learned."""

@@ -40,20 +40,24 @@ class OraclePaper:
     edges: list[dict[tuple[int, int], int]] = field(default_factory=list)  # per class, both directions
     phi: list[tuple[int, int, int]] = field(default_factory=list)  # (global, local, truth)
     assignments: list[tuple[int, int]] = field(default_factory=list)  # (class, cloud)
+    precisions: dict[int, NDArray[np.float64]] = field(default_factory=dict)  # by the length of the stream
 
     def covariance(self) -> NDArray[np.float64]:
         """Eq. 4, with the means of Eq. 2."""
         history = np.array(self.stream)
+        means = np.cumsum(history, axis=0) / np.arange(1, len(history) + 1)[:, None]
         xi = np.outer(history[0], history[0])
-        for i in range(2, len(history) + 1):
-            v = history[i - 1] - history[:i].sum(axis=0) / i
-            xi = xi + np.outer(v, v)
+        for v in (history - means)[1:]:
+            xi = xi + v[:, None] * v
         return np.asarray(xi / len(history))
 
     def precision(self) -> NDArray[np.float64]:
-        """Eq. 17."""
-        xi = self.covariance()
-        return np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
+        """Eq. 17; the same until the next sample, so it is computed once for each."""
+        count = len(self.stream)
+        if count not in self.precisions:
+            xi = self.covariance()
+            self.precisions[count] = np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
+        return self.precisions[count]
 
     def precision_before(self, x: Vector) -> NDArray[np.float64]:
         """What Phi is counted with, before x is learned."""
@@ -72,12 +76,12 @@ class OraclePaper:
         """The first line of Eq. 6, 13 and 14."""
         return np.asarray(np.mean([self.stream[i] for i in cloud.members], axis=0))
 
-    def density(self, k: int, vector: Vector) -> float:
+    def densities(self, k: int, vectors: list[Vector]) -> list[float]:
         """Eq. 9 with sigma from Eq. 8."""
         own = [x for x, truth in zip(self.stream, self.truths, strict=True) if truth == k]
         mu = self.class_mean(k)
         sigma = np.mean([x @ x for x in own])
-        return float(1 / (1 + (vector - mu) @ (vector - mu) + sigma - mu @ mu))
+        return [float(1 / (1 + (vector - mu) @ (vector - mu) + sigma - mu @ mu)) for vector in vectors]
 
     def local_scores(self, x: Vector, precision: NDArray[np.float64]) -> list[float]:
         """Eq. 18, the best prototype of every class."""
@@ -120,8 +124,7 @@ class OraclePaper:
         if len(clouds) > 1:  # Eq. 11
             others = [j for j in range(len(clouds)) if j != nearest]
             second = others[first_largest([closeness[j] for j in others])]
-        own = self.density(k, x)
-        densities = [self.density(k, p) for p in centres]
+        own, *densities = self.densities(k, [x, *centres])
         denser = own > max(densities) and not nearly_equal(own, max(densities))
         sparser = own < min(densities) and not nearly_equal(own, min(densities))
         if denser or sparser:  # Eq. 12 and 13

@@ -13,6 +13,8 @@ from commands import COMMAND
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly_also_while_pages_listen(tmp_path: Path, end: signal.Signals) -> None:

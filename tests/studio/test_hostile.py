@@ -8,6 +8,8 @@ import pytest
 from hostile import write_hostile_folder
 from served import Served
 
+pytestmark = pytest.mark.fuzz
+
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[bytes], list[bytes]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+import pytest
 
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
@@ -61,6 +62,7 @@ class Teacher(threading.Thread):
         self.acknowledged[digest] = new
 
 
+@pytest.mark.process
 def test_nothing_that_was_acknowledged_is_lost_whenever_the_studio_is_killed(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     expected: dict[str, str | None] = {}

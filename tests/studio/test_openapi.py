@@ -30,6 +30,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_no_request_meets_an_error_inside(studio: Served, mode: GenerationMode) -> None:
     document = schemathesis.openapi.from_url(f"{studio.address}api/openapi.json")

@@ -128,6 +128,7 @@ def test_an_odd_group_is_refused(studio: Served, group: str) -> None:
     assert studio.project.store.counts() == {}
 
 
+@pytest.mark.process
 def test_killed_between_batches_the_part_that_was_acknowledged_is_one_step(tmp_path: Path) -> None:
     process, address = start(tmp_path / "p")
     with httpx.Client(base_url=address, timeout=60) as client:

@@ -60,6 +60,7 @@ def random_network(net: Any) -> Any:
     return network.eval()
 
 
+@pytest.mark.process
 def test_a_dry_run_trains_and_averages_its_checkpoints(dry_run: Path) -> None:
     names = {path.name for path in dry_run.iterdir()}
     assert names == {"log.txt", "ema-050.pt", "ema-075.pt", "ema-100.pt", "averaged.pt"}
@@ -69,6 +70,7 @@ def test_a_dry_run_trains_and_averages_its_checkpoints(dry_run: Path) -> None:
     torch.testing.assert_close(mean[weight], ((first[weight].float() + last[weight].float()) / 2).half())
 
 
+@pytest.mark.process
 def test_a_checkpoint_is_exported_and_compared_with_torch(dry_run: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "whitening.npz", A=rng.normal(size=(512, 512)) / 20, b=rng.normal(size=512))
@@ -80,6 +82,7 @@ def test_a_checkpoint_is_exported_and_compared_with_torch(dry_run: Path, tmp_pat
     assert {path.name for path in tmp_path.iterdir()} == {"tiny.onnx", "whitening.npz"}
 
 
+@pytest.mark.process
 def test_a_run_without_data_says_what_it_needs(tmp_path: Path) -> None:
     result = run("train.py", "--out", tmp_path)
     assert result.returncode == 2
