@@ -7,7 +7,7 @@ from PIL import Image
 
 from exll import ImageLearner
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 PAIRS = 40
 TAUGHT, ASKED = 8, 2  # photos of each pair

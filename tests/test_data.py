@@ -8,7 +8,7 @@ import pytest
 
 from tasks import Task
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 FIGURES = {
     ("grocery81", "iid"): (0.664, 0.625, 0.662),

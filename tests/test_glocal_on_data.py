@@ -9,7 +9,7 @@ from exll import ExLLClassifier
 from exll.baselines import SLDA
 from tasks import Task
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 POINT = 0.01
 
