@@ -61,7 +61,7 @@ def main() -> None:
     paths = sorted(path for path in options.data.rglob("*") if is_image_name(path.name))[: options.images]
     backbone = Backbone(threads=1)
     table = Table(
-        title=f"{backbone.name}, {len(paths)} images of {options.data.name}, network on 1 thread, {os.cpu_count()} cores"
+        title=f"{backbone.name}, {len(paths)} images of {options.data.name}, network on 1 thread of {os.cpu_count()}"
     )
     for column in ("what", "ratio", "limit", ""):
         table.add_column(column, justify="right" if column == "ratio" else "left")

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -146,7 +146,12 @@ def feature_cache(wanted: bool) -> "FeatureCache | None":
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
-    """A bar on stderr with rate and time left, so that stdout stays clean."""
+    """A bar on stderr with rate and time left, so that stdout stays clean; nothing where nobody sees it."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield cast("Progress", _NoProgress())  # rich takes a while to load
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
@@ -156,10 +161,24 @@ def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
             speed = task.finished_speed or task.speed
             return Text("" if speed is None else f"{speed:,.0f}/s")
 
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield progress
+
+
+class _NoProgress:
+    """Takes what a bar takes and shows nothing."""
+
+    disable = True
+
+    def add_task(self, *_: Any, **__: Any) -> int:
+        return 0
+
+    def remove_task(self, *_: Any) -> None: ...
+
+    def update(self, *_: Any, **__: Any) -> None: ...
+
+    def advance(self, *_: Any, **__: Any) -> None: ...
 
 
 def show_skipped(count: int, named: list[list[str]]) -> None:
