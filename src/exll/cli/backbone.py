@@ -26,7 +26,7 @@ def list_backbones(json: JsonOption = False) -> None:
         typer.echo(dumps({"available": here, "can_be_added": [*installed, *added]}))
         return
     for name in here:
-        what = "512 numbers, 128 px, for small boards" if name == "nano" else "added"
+        what = "our own, 128 px, part of exll" if name == "nano" else "added"
         if name in PACKAGED:
             what = f"{PACKAGED[name].description}, 224 px"
         typer.echo(f"{name:20} {what}{' (the default)' if name == DEFAULT else ''}")
@@ -35,8 +35,9 @@ def list_backbones(json: JsonOption = False) -> None:
     for name, command in added.items():
         typer.echo(f"{name:20} {PUBLISHED[name].description}; to add it: {command}")
     typer.echo(
-        f"\n{DEFAULT}-int8 computes in 8-bit numbers: faster, same accuracy. {DEFAULT}@160 sees 160 px: faster, less\n"
-        f"accurate. {DEFAULT}:5,6,7,last takes other outputs (docs/backbones.md)."
+        f"\n{DEFAULT}-int8 computes in 8-bit numbers: faster, as accurate in good light.\n"
+        f"{DEFAULT}@160 sees 160 px: faster, less accurate.\n"
+        f"{DEFAULT}:5,6,7,last takes other outputs (docs/backbones.md)."
     )
 
 
