@@ -23,11 +23,11 @@ from sklearn.metrics import roc_auc_score
 
 from exll import ExLLClassifier
 from exll.baselines import baseline
-from exll.learner.fusion import PairwiseFusion, Voices
-from exll.learner.glocal import GlocalLearner
-from exll.learner.judgement import Judgement
-from exll.learner.paper import PaperLearner
-from exll.learner.softmax import softmax_rows
+from exll.learner.glocal.judgement import Judgement
+from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.paper.fusion import PairwiseFusion, Voices
+from exll.learner.paper.learner import PaperLearner
+from exll.linalg.softmax import softmax_rows
 from tasks import DATA, NINE, Task
 
 TASKS = (*NINE, "fruits-all-videos")  # the tenth shares videos between train and test

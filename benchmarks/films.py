@@ -18,9 +18,9 @@ from sklearn.metrics import roc_auc_score
 
 from exll import ExLLClassifier
 from exll.features.backbone import Backbone
-from exll.learner.glocal import GlocalLearner
-from exll.learner.judgement import FALSE_ALARMS, judge
-from exll.learner.leaving_out import left_out_alone, left_out_with_prototype
+from exll.learner.glocal.judgement import FALSE_ALARMS, judge
+from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.glocal.leaving_out import left_out_alone, left_out_with_prototype
 from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import FACTORS, LEVELS, Recording, render
 from tasks import DATA

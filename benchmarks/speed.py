@@ -26,7 +26,7 @@ from scipy.linalg import blas, lapack
 from threadpoolctl import threadpool_info
 
 from exll import ExLLClassifier
-from exll.learner.paper import PaperLearner
+from exll.learner.paper.learner import PaperLearner
 from exll.types import InferenceName
 from exll.vectors import normalise
 from streams import ClusteredStream

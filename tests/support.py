@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exll.learner.exll import ExLL, Parameters
-from exll.learner.glocal import GlocalLearner
+from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.preset import PRESETS, new_learner
-from exll.learner.records import halved
 from exll.learner.statistics import Scatter
+from exll.linalg.half_precision import halved
 from exll.stream_classifier import StreamClassifier
 from exll.types import Matrix, RecordsKind
 from oracle.glocal import OracleGlocal

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from exll import ExLLClassifier, ModelFileError, load
 from exll.baselines import CBCL, NAMES, NCM, SLDA, FineTune, NaiveBayes, Perceptron, Replay, SOvR, baseline_class
 from exll.errors import InputError
-from exll.learner.model_file import read_model, write_model
+from exll.saving.model_file import read_model, write_model
 from exll.types import Tensors
 from support import assert_equal_models, random_stream
 

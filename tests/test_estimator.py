@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from exll import ExLLClassifier, load
 from exll.errors import InputError
-from exll.learner.glocal import GlocalLearner
+from exll.learner.glocal.learner import GlocalLearner
 from exll.types import InferenceName
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 

@@ -144,7 +144,7 @@ def test_bad_input_changes_nothing(nano: Backbone, tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_classifier_without_its_backbone_facts_is_refused(nano: Backbone, tmp_path: Path) -> None:
-    from exll.learner.model_file import read_model, write_model
+    from exll.saving.model_file import read_model, write_model
 
     taught(nano, 1).save(tmp_path / "eye.exll")
     file = read_model(tmp_path / "eye.exll")

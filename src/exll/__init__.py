@@ -4,8 +4,10 @@ The way of the data, which is also the layout::
 
     image -> features/ -> streams/ -> learner/ (or baselines/) -> explain/ -> bench/ | studio/ | cli/
 
-Start reading at :mod:`exll.learner.exll`, which all presets share, and :mod:`exll.learner.paper`, which follows the
-paper's numbered steps. Names are imported on first use, so ``import exll`` costs nothing.
+Start reading at :mod:`exll.learner.exll`, which all presets share. :mod:`exll.learner.paper.learner` follows the
+equations of the paper, :mod:`exll.learner.glocal.learner` is the default.
+
+Names are imported on first use, so ``import exll`` costs nothing.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -15,11 +15,11 @@ from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of
 from exll.learner.exll import ExLL, Parameters
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
-from exll.learner.judgement import FALSE_ALARMS
 from exll.learner.megacloud import MegaCloud
-from exll.learner.model_file import ModelFile
 from exll.learner.preset import DEFAULT_PRESET, find_preset, learner_from_state, new_learner, preset_names
+from exll.saving.model_file import ModelFile
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,

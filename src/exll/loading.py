@@ -8,7 +8,7 @@ from exll.baselines.base import KIND as BASELINE
 from exll.errors import ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
-from exll.learner.model_file import read_model
+from exll.saving.model_file import read_model
 from exll.vision import KIND as IMAGE_LEARNER
 from exll.vision import ImageLearner
 

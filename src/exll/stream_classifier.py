@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from exll.errors import InputError, InputTypeError
 from exll.labels import check_labels, kind_of, label_array
-from exll.learner.model_file import ModelFile, write_model
-from exll.learner.records import strings_from_tensors, strings_to_tensors
+from exll.saving.model_file import ModelFile, write_model
+from exll.saving.strings import strings_from_tensors, strings_to_tensors
 from exll.types import Label, Matrix, Tensors
 from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__

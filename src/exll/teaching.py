@@ -17,12 +17,12 @@ from itertools import islice
 import numpy as np
 from PIL.Image import Image
 
+from exll.concurrency.interrupts import interrupt_deferred
 from exll.errors import ImageError, StreamError
 from exll.estimator import ExLLClassifier
 from exll.features.backbone import BATCH as NETWORK_BATCH
 from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
-from exll.learner.interrupts import interrupt_deferred
 from exll.streams.example import Example
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream

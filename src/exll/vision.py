@@ -17,8 +17,8 @@ from exll.explain.rules import Rule
 from exll.features.backbone import DEFAULT, Backbone, Seen
 from exll.features.image import ImageSource
 from exll.features.regions import region_ref
-from exll.learner.model_file import ModelFile
 from exll.learner.preset import DEFAULT_PRESET
+from exll.saving.model_file import ModelFile
 from exll.stream_classifier import check_is_fitted, check_refs
 from exll.types import InferenceName, Label, RecordsKind, RuleLevel
 from exll.version import __version__

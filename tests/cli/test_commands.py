@@ -67,7 +67,7 @@ def test_an_error_that_nobody_thought_of_is_one_line_too(tmp_path: Path, monkeyp
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("not\nthought of")
 
-    monkeypatch.setattr("exll.learner.model_file.read_model", fail)
+    monkeypatch.setattr("exll.saving.model_file.read_model", fail)
     result = exll("info", tmp_path / "m.exll")
     assert (result.returncode, result.stdout) == (1, "")
     reason = "ZeroDivisionError: not thought of"

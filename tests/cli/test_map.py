@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from exll import ExLLClassifier
 from exll.cli.map import map_command
 from exll.errors import InputError, ModelFileError, ModelFileNotFoundError
-from exll.learner.model_file import read_model, write_model
+from exll.saving.model_file import read_model, write_model
 from support import random_stream
 
 app = typer.Typer()

@@ -5,7 +5,7 @@ import pytest
 
 from exll import ExLLClassifier
 from exll.errors import InputError
-from exll.learner.glocal_inference import GlocalInference
+from exll.learner.glocal.inference import GlocalInference
 from exll.types import RecordsKind, Vector
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 

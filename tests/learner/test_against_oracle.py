@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from exll.learner.exll import ExLL
-from exll.learner.paper import PaperLearner
+from exll.learner.paper.learner import PaperLearner
 from exll.types import InferenceName
 from oracle.lagging import OracleLagging
 from oracle.paper import OraclePaper

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier
-from exll.learner.records import NearestRecords, halved, new_records, strings_from_tensors, strings_to_tensors, widened
+from exll.learner.records import NearestRecords, new_records
+from exll.linalg.half_precision import halved, widened
+from exll.saving.strings import strings_from_tensors, strings_to_tensors
 from exll.types import RecordsKind
 from support import random_stream
 

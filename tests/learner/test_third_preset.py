@@ -22,11 +22,11 @@ from exll.learner.exll import ExLL, Placed
 from exll.learner.head import linear_discriminant
 from exll.learner.inference import Combination, Inference, Judged
 from exll.learner.lagging import LaggingPrecision
-from exll.learner.paper import SHRINKAGE, PaperBlock
+from exll.learner.paper.learner import SHRINKAGE, PaperBlock
 from exll.learner.preset import PRESETS, find_preset, preset_names
-from exll.learner.softmax import softmax_rows
 from exll.learner.statistics import within_residual
-from exll.learner.ties import first_of_largest, first_of_largest_rows, raise_winner
+from exll.linalg.softmax import softmax_rows
+from exll.linalg.ties import first_of_largest, first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Matrix
 from support import assert_equal_models, random_stream
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from exll.baselines.learner import Answers, RuleLearner
 from exll.baselines.rule import Rule
-from exll.learner.model_file import ModelFile
+from exll.saving.model_file import ModelFile
 from exll.stream_classifier import StreamClassifier, is_number, is_whole_number, labels_as_array, labels_of_file
 from exll.types import Matrix
 from exll.vectors import check_raw_rows, raw_chunks

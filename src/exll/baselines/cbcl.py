@@ -8,7 +8,7 @@ from exll.baselines.base import Baseline
 from exll.baselines.class_means import check_counts
 from exll.baselines.rule import NearnessScores, Rule
 from exll.learner.counted_means import CountedMeans
-from exll.learner.ties import first_of_largest
+from exll.linalg.ties import first_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
 
 

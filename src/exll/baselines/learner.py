@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from exll.baselines.rule import Rule, Scores
-from exll.learner.guarded import Guarded
-from exll.learner.records import encode
-from exll.learner.softmax import softmax_rows
-from exll.learner.threads import one_blas_thread
-from exll.learner.ties import first_of_largest_rows, raise_winner
+from exll.concurrency.guarded import Guarded
+from exll.linalg.softmax import softmax_rows
+from exll.linalg.threads import one_blas_thread
+from exll.linalg.ties import first_of_largest_rows, raise_winner
+from exll.saving.strings import encode
 from exll.types import Indices, Label, Matrix, Tensors
 
 BLOCK_ROWS = 64

@@ -4,8 +4,8 @@ import numpy as np
 
 from exll.baselines.randomness import generator_from_array, generator_to_array, new_generator
 from exll.baselines.rule import LinearScores
-from exll.learner.growing import GrowingArray
-from exll.learner.softmax import softmax_rows
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors
 
 SPREAD = 0.01

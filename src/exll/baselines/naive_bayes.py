@@ -8,7 +8,7 @@ import numpy as np
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LinearScores, Rule, Scores
-from exll.learner.growing import GrowingArray
+from exll.linalg.growing_array import GrowingArray
 from exll.types import Matrix, Tensors, Vector
 
 VARIANTS = ("gaussian", "hayes")

@@ -4,8 +4,8 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.rule import LinearScores, Rule
-from exll.learner.growing import GrowingArray
-from exll.learner.ties import first_of_largest
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.ties import first_of_largest
 from exll.types import Tensors, Vector
 
 

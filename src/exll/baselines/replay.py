@@ -5,7 +5,7 @@ import numpy as np
 from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
 from exll.baselines.rule import LinearScores, Rule
-from exll.learner.growing import GrowingArray
+from exll.linalg.growing_array import GrowingArray
 from exll.stream_classifier import is_whole_number
 from exll.types import Indices, Matrix, Tensors, Vector
 

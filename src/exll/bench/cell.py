@@ -15,7 +15,7 @@ from exll.bench.features import FeatureSet
 from exll.bench.learners import Learner, bytes_of, parameters_of
 from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task, nothing_to_ask
-from exll.learner.threads import one_blas_thread
+from exll.linalg.threads import one_blas_thread
 from exll.streams.example import Example
 from exll.streams.orderings import arrange, split
 

@@ -98,7 +98,7 @@ def open_classifier(path: Path) -> "ExLLClassifier":
     """What a model has learned, without the network that sees for it."""
     from exll.errors import ModelFileError
     from exll.estimator import ExLLClassifier
-    from exll.learner.model_file import read_model
+    from exll.saving.model_file import read_model
 
     file = read_model(path)
     try:

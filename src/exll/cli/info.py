@@ -51,8 +51,8 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
 
 def _facts(path: Path) -> dict[str, Any]:
     from exll.errors import ModelFileError
-    from exll.learner.model_file import read_model
-    from exll.learner.summary import summary_of
+    from exll.saving.model_file import read_model
+    from exll.saving.summary import summary_of
 
     file = read_model(path)
     try:

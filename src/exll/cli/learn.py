@@ -73,8 +73,8 @@ def learn(
     json: JsonOption = False,
 ) -> None:
     """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
-    from exll.learner.model_file import place_for
     from exll.learner.preset import DEFAULT_PRESET, find_preset
+    from exll.saving.model_file import place_for
     from exll.streams.orderings import order_name
     from exll.streams.stream import default_order, open_stream
     from exll.teaching import prepare_lesson, teach

@@ -7,9 +7,9 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
-from exll.learner.judgement import FALSE_ALARMS
-from exll.learner.ties import first_of_largest
+from exll.linalg.ties import first_of_largest
 from exll.types import Label, Vector
 
 REFS_SHOWN = 12

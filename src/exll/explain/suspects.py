@@ -14,8 +14,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
-from exll.learner.softmax import softmax_rows
-from exll.learner.threads import one_blas_thread
+from exll.linalg.softmax import softmax_rows
+from exll.linalg.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, Vector
 
 SHRINKAGE = 1e-3

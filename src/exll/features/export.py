@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from exll.errors import BackboneError
-from exll.whole_files import write_whole
+from exll.saving.whole_files import write_whole
 
 SIZE = 224
 OPSET = 18  # the lowest that torch's exporter writes of itself

@@ -20,7 +20,7 @@ from exll.features.folders import cache_folder
 from exll.features.int8 import WholeNumbers, ranges_of
 from exll.features.inverted_residuals import DEPTHS, SIZE_STEP, Arithmetic, Floats, Layout, network_file
 from exll.features.torch_weights import read_torch_weights
-from exll.whole_files import write_whole
+from exll.saving.whole_files import write_whole
 
 USUAL_SIZE = 224
 USUAL_DEPTHS = ("5", "6", "7")

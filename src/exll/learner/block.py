@@ -10,7 +10,7 @@ import numpy as np
 
 from exll.learner.precision import Precision
 from exll.learner.running_means import RunningMeans
-from exll.learner.threads import product
+from exll.linalg.threads import product
 from exll.types import Matrix, Vector
 
 

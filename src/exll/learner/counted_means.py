@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exll.learner.growing import GrowingArray
+from exll.linalg.growing_array import GrowingArray
 from exll.types import Indices, Matrix, Vector
 
 

@@ -1,7 +1,8 @@
 """The learner: a stream of samples, one step each, at the speed of matrix products.
 
-It knows unit vectors and labels, nothing of images. Inside, classes are numbered in the order of first sight. What a
-step does is the preset's: :mod:`exll.learner.paper` reads as the paper's equations, :mod:`exll.learner.glocal` as ours.
+It knows unit vectors and labels, nothing of images. Inside, classes are numbered in the order of first sight. Each
+preset defines its own step: :mod:`exll.learner.paper.learner` follows the equations of the paper,
+:mod:`exll.learner.glocal.learner` is ours.
 """
 
 from abc import ABC, abstractmethod
@@ -10,16 +11,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from exll.concurrency.guarded import Guarded
 from exll.learner.block import Block
-from exll.learner.guarded import Guarded
 from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.prototypes import Prototypes
-from exll.learner.records import Record, encode, new_records
+from exll.learner.records import Record, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
-from exll.learner.threads import one_blas_thread
+from exll.linalg.threads import one_blas_thread
+from exll.saving.strings import encode
 from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
 BLOCK_ROWS = 128

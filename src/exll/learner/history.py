@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exll.learner.growing import GrowingArray
+from exll.linalg.growing_array import GrowingArray
 from exll.types import Indices, Tensors
 
 SPAN = 32

@@ -17,7 +17,7 @@ from exll.learner.head import Head
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
-from exll.learner.ties import first_of_largest_rows
+from exll.linalg.ties import first_of_largest_rows
 from exll.types import Indices, InferenceName, Label, Matrix, Vector
 
 HeadOf: TypeAlias = Callable[[Vector], Head]

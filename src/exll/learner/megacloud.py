@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from exll.learner.growing import GrowingArray
 from exll.learner.prototypes import Prototypes
 from exll.learner.running_means import RunningMeans
+from exll.linalg.growing_array import GrowingArray
 from exll.types import Indices, Tensors, Vector
 
 Edges = dict[tuple[int, int], int]

@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import blas
 
-from exll.learner.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_triangle
-from exll.learner.threads import product
+from exll.linalg.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
+from exll.linalg.threads import product
 from exll.types import Matrix, Tensors, Vector
 
 LENGTH_ROWS = 256

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL, Parameters
-from exll.learner.glocal import GlocalLearner
-from exll.learner.paper import PaperLearner
+from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.paper.learner import PaperLearner
 from exll.types import Label, Tensors
 
 if TYPE_CHECKING:

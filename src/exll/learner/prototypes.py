@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from exll.learner.growing import GrowingArray
 from exll.learner.running_means import RunningMeans
-from exll.learner.ties import surpasses
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.ties import surpasses
 from exll.types import Indices, Matrix, Tensors, Vector
 
 # r* and r_0 of the paper are one value: the chord of 30 degrees (docs/decisions.md, 6).

@@ -7,13 +7,14 @@ vector too; an integer N, the N samples nearest each centre, with vectors, which
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.growing import GrowingArray
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.half_precision import halved, widened
+from exll.saving.strings import encode, strings_from_tensors, strings_to_tensors
 from exll.types import Indices, RecordsKind, Tensors, Vector
 
 MOST_RETIRED = 1024
@@ -316,51 +317,7 @@ def _cosines(vectors: NDArray[np.float16], x: Vector) -> NDArray[np.float32]:
     return cosines
 
 
-def halved(x: NDArray[np.floating]) -> NDArray[np.float16]:
-    """A unit vector in half precision, by way of single precision: what was kept in that has the same halves. What is
-    below its normal range lies below its rounding error too and becomes zero: subnormal numbers would make every later
-    product slow."""
-    singles = x.astype(np.float32)
-    halves = singles.astype(np.float16)
-    halves[np.abs(singles) < 2.0**-14] = 0.0
-    return halves
-
-
-def widened(halves: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Finite numbers in single precision, as ``astype`` gives them but three times faster: sign, exponent and mantissa
-    move to their places, and one product mends the exponent's bias (it is exact, also for subnormal numbers)."""
-    bits = halves.view(np.int16).astype(np.int32)
-    bits <<= 13
-    bits &= _SIGN_AND_VALUE
-    singles = bits.view(np.float32)
-    singles *= np.float32(2.0**112)
-    return singles
-
-
-_SIGN_AND_VALUE = np.array(0x8FFFE000, np.uint32).view(np.int32)
-
-
 def _largest(values: NDArray[np.float32], most: int) -> Indices:
     """Where the largest values stand, largest first, the earlier of equal ones first."""
     order: Indices = np.argsort(-values, kind="stable")[:most]
     return order
-
-
-def strings_to_tensors(name: str, strings: list[str]) -> Tensors:
-    """Strings as UTF-8 bytes with offsets: any number of them fits, where a file's header would not."""
-    encoded = [encode(string) for string in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-    return {f"{name}.utf8": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
-
-
-def strings_from_tensors(name: str, state: dict[str, NDArray[Any]]) -> list[str]:
-    content, offsets = state[f"{name}.utf8"].tobytes(), state[f"{name}.offsets"].tolist()
-    if offsets[0] != 0 or offsets[-1] != len(content) or offsets != sorted(offsets):
-        raise ValueError(f"the offsets of {name} do not fit")
-    return [content[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(offsets)]
-
-
-def encode(string: str) -> bytes:
-    # File names that are no UTF-8 reach Python as lone surrogates; they are refs like any other.
-    return string.encode("utf-8", "surrogatepass")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from exll.learner.counted_means import CountedMeans
-from exll.learner.growing import GrowingArray
 from exll.learner.precision import Precision
+from exll.linalg.growing_array import GrowingArray
 from exll.types import Tensors, Vector
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from exll.learner.growing import GrowingArray
-from exll.learner.lapack import add_outer_products_packed
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.lapack import add_outer_products_packed
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from exll.errors import LearningInterruptedError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import Backbone
-from exll.learner.threads import one_blas_thread
+from exll.linalg.threads import one_blas_thread
 from exll.studio.errors import BusyError, ConflictError
 from exll.studio.events import Events
 from exll.studio.snapshots import Snapshots
@@ -91,7 +91,7 @@ class Live:
     """``current`` answers. Changes go through ``write``, which runs them one after the other.
 
     ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild. Until
-    it is closed, BLAS has one thread (:mod:`exll.learner.threads`).
+    it is closed, BLAS has one thread (:mod:`exll.linalg.threads`).
     """
 
     def __init__(

@@ -11,8 +11,8 @@ from PIL import Image
 
 from exll.explain.thumbnails import QUALITY, shrunk
 from exll.features.image import read_image
+from exll.saving.whole_files import flush_folder, write_whole
 from exll.studio.errors import MissingError
-from exll.whole_files import flush_folder, write_whole
 
 SIDE = 256
 MEDIA_TYPES = {

@@ -1,0 +1,1 @@
+"""One writer, many readers, and Ctrl-C at a safe moment."""

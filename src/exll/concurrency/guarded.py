@@ -1,0 +1,95 @@
+"""State that one writer changes at a time, that others may ask between two changes, and that says so when a change
+broke off."""
+
+import copy
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, Generic, Self, TypeVar
+
+from exll.concurrency.interrupts import interrupt_deferred
+from exll.errors import InputError, LearningInterruptedError
+from exll.linalg.threads import one_blas_thread
+
+Answers = TypeVar("Answers")
+
+
+class Guarded(Generic[Answers]):
+    """A subclass changes itself inside ``_changing`` and makes its answers in ``_make_answers``: a frozen picture that
+    shares nothing with what learning changes, kept until the next change.
+
+    :meth:`publish` keeps a whole moment: a learner that can be asked everything, and that nobody has to wait for.
+    """
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        self._broken = False
+        self._is_published = False
+        self._answers: Answers | None = None
+        self._published: Self | None = None
+
+    def _make_answers(self) -> Answers:
+        raise NotImplementedError
+
+    def _asked(self) -> Answers:
+        with self.lock:
+            self._check_whole()
+            if self._answers is None:
+                with one_blas_thread():
+                    self._answers = self._make_answers()
+            return self._answers
+
+    def publish(self) -> Self:
+        """Copy this moment, exact answers included, for those who ask while learning goes on."""
+        with self.lock:
+            answers = self._asked()
+            published = object.__new__(type(self))
+            published.__dict__.update(
+                self._copied(self._shared()), lock=nullcontext(), _is_published=True, _answers=answers, _published=None
+            )
+            self._published = published
+            return published
+
+    def published(self) -> Self | None:
+        """What was published last, without waiting for anybody who learns; None before the first time."""
+        return self._published
+
+    def _shared(self) -> dict[int, Any]:
+        """What stands in a published copy, by the id of what it stands for here, instead of a copy of that."""
+        return {}
+
+    def _copied(self, instead: dict[int, Any]) -> dict[str, Any]:
+        own = {name: part for name, part in self.__dict__.items() if name not in ("lock", "_answers", "_published")}
+        return copy.deepcopy(own, instead)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Alone, and with a keyboard interrupt held back. Whoever breaks off inside leaves a model that says so."""
+        with self.lock, interrupt_deferred():
+            self._check_complete()
+            self._answers = None
+            self._broken = True
+            yield
+            self._broken = False
+
+    def _check_whole(self) -> None:
+        if self._broken:
+            raise LearningInterruptedError(
+                "learning broke off inside a sample, so this model can no longer be trusted; load the last saved one."
+            )
+
+    def _check_complete(self) -> None:
+        self._check_whole()
+        if self._is_published:
+            raise InputError(
+                "this is a published moment of a model, only to be asked; use the model that published it."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            self._check_complete()
+            return self._copied({})  # what is being pickled must not change meanwhile
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """What was mapped from a file for reading only is copied, since learning writes to it."""
+        self.__dict__.update(copy.deepcopy(attributes), lock=threading.RLock(), _answers=None, _published=None)

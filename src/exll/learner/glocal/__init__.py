@@ -1,0 +1,1 @@
+"""The preset `glocal`: start at :mod:`exll.learner.glocal.learner`."""

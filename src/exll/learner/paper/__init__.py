@@ -1,0 +1,1 @@
+"""The preset `paper`: start at :mod:`exll.learner.paper.learner`."""

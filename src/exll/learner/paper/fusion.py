@@ -1,0 +1,191 @@
+"""Glocal pairwise fusion (Eq. 22 and 23): what the truth was when local and global inference said this and that."""
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.linalg.softmax import softmax_rows
+from exll.linalg.ties import TOLERANCE, first_of_largest, first_of_largest_rows, least_of_largest
+from exll.types import Indices, Matrix, Tensors, Vector
+
+Pair: TypeAlias = tuple[int, int]  # of what global and local inference say
+
+
+class Voices(NamedTuple):
+    """What both inferences say about one sample while learning."""
+
+    class_scores: Vector  # (classes,) of the MegaClouds
+    prototype_scores: Vector  # (prototypes,)
+    class_of: Indices  # (prototypes,)
+
+    @property
+    def global_label(self) -> int:
+        return first_of_largest(self.class_scores)
+
+    @property
+    def local_label(self) -> int:
+        """The class of the best prototype; of equally good ones, the class seen first (docs/decisions.md, 8 and 13)."""
+        best = np.flatnonzero(self.prototype_scores >= least_of_largest(self.prototype_scores))
+        return int(self.class_of[best[0]] if len(best) == 1 else self.class_of[best].min())
+
+    @property
+    def local_scores(self) -> Vector:
+        """(classes,) the best prototype of each."""
+        best = np.full(len(self.class_scores), -np.inf)
+        np.maximum.at(best, self.class_of, self.prototype_scores)
+        return best
+
+
+class PairwiseFusion:
+    r"""The counts $\Phi(k, \hat l, \tilde l)$, kept sparse: {(global, local): {truth: count}}.
+
+    A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or the voice that is
+    surer of itself (docs/decisions.md, 10 and 15). Sureness is compared as log odds, since both posteriors are often
+    1.0 to the last bit.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[Pair, dict[int, int]] = {}
+        self._favourites: dict[Pair, int] = {}  # the most frequent truth of each
+
+    def learn(self, voices: Voices, truth: int) -> int:
+        """Eq. 22, and Eq. 23 as it was before."""
+        pair = one, other = voices.global_label, voices.local_label
+        counts, favourite = self.counts.get(pair, {}), self._favourites.get(pair)
+        # The inner dict is replaced, never changed: a frozen copy shares it.
+        self.counts[pair] = counts = {**counts, truth: counts.get(truth, 0) + 1}
+        self._favourites[pair] = _most_frequent(counts)
+        if favourite is not None:
+            return favourite
+        if one == other:
+            return one
+        global_odds, local_odds = _log_odds(voices.class_scores, one), _log_odds(voices.local_scores, other)
+        return one if _surer(global_odds, one, local_odds, other) else other
+
+    def labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
+        """Eq. 23, the label."""
+        return self._decide(global_scores, local_scores)[0]
+
+    def posteriors(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
+        """Eq. 23, label and probabilities."""
+        labels, pairs, speakers = self._decide(global_scores, local_scores)
+        global_posteriors, local_posteriors = softmax_rows(global_scores)[0], softmax_rows(local_scores)[0]
+        posteriors: Matrix = np.where(
+            (speakers == _BOTH)[:, None],
+            (global_posteriors + local_posteriors) / 2,
+            np.where((speakers == _GLOBAL)[:, None], global_posteriors, local_posteriors),
+        )
+        seen = np.flatnonzero(speakers == _STREAM)
+        posteriors[seen] = self._shares([pairs[row] for row in seen], posteriors.shape[1])
+        return labels, posteriors
+
+    def _shares(self, pairs: list[Pair], classes: int) -> Matrix:
+        """How often each class was the truth of each pair, as a share; (pairs, classes)."""
+        counts = [self.counts[pair] for pair in pairs]
+        rows = np.repeat(np.arange(len(pairs)), [len(truths) for truths in counts])
+        shares = np.zeros((len(pairs), classes))
+        shares[rows, [k for truths in counts for k in truths]] = [n for truths in counts for n in truths.values()]
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+    def _decide(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, list[Pair], Indices]:
+        """Labels, the pair behind each, and who speaks for it."""
+        global_labels, local_labels = first_of_largest_rows(global_scores), first_of_largest_rows(local_scores)
+        pairs = list(zip(global_labels.tolist(), local_labels.tolist(), strict=True))
+        labels = np.array([self._favourites.get(pair, _UNDECIDED) for pair in pairs], np.int64)
+        unseen = labels == _UNDECIDED
+        speakers = np.where(unseen, _BOTH, _STREAM)
+        agreed = unseen & (global_labels == local_labels)
+        labels[agreed] = global_labels[agreed]
+        open_rows = np.flatnonzero(labels == _UNDECIDED)
+        if len(open_rows):
+            one, other = global_labels[open_rows], local_labels[open_rows]
+            global_odds = _log_odds_of_rows(global_scores[open_rows], one)
+            local_odds = _log_odds_of_rows(local_scores[open_rows], other)
+            global_wins = _surer(global_odds, one, local_odds, other)
+            speakers[open_rows] = np.where(global_wins, _GLOBAL, _LOCAL)
+            labels[open_rows] = np.where(global_wins, one, other)
+        return labels, pairs, speakers
+
+    def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
+        """How often each class was the truth when the voices said this; empty where that never came up."""
+        return dict(self.counts.get((global_label, local_label), {}))
+
+    def frozen(self) -> "PairwiseFusion":
+        """A cheap copy that later learning leaves alone."""
+        copy = PairwiseFusion()
+        copy.counts, copy._favourites = dict(self.counts), dict(self._favourites)
+        return copy
+
+    def merge(self, kept: int, absorbed: int) -> None:
+        """Follow a merge of classes: every mention of the absorbed one becomes the kept one; later classes move up."""
+
+        def renamed(k: int) -> int:
+            k = kept if k == absorbed else k
+            return k - 1 if k > absorbed else k
+
+        merged: dict[Pair, dict[int, int]] = {}
+        for (global_label, local_label), counts in self.counts.items():
+            target = merged.setdefault((renamed(global_label), renamed(local_label)), {})
+            for k, count in counts.items():
+                target[renamed(k)] = target.get(renamed(k), 0) + count
+        self._take(merged)
+
+    @property
+    def nbytes(self) -> int:
+        return 4 * 8 * sum(len(counts) for counts in self.counts.values())
+
+    def state(self) -> Tensors:
+        rows = [(*pair, k, count) for pair, counts in self.counts.items() for k, count in counts.items()]
+        return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
+
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        counts: dict[Pair, dict[int, int]] = {}
+        for global_label, local_label, k, count in state["counts"].tolist():
+            if not all(0 <= label < classes for label in (global_label, local_label, k)) or count < 1:
+                raise ValueError("a fusion count names no class")
+            counts.setdefault((global_label, local_label), {})[k] = count
+        if state["counts"][:, 3].sum() != max(0, samples - 1):
+            raise ValueError("the fusion counts do not sum to the samples")
+        self._take(counts)
+
+    def _take(self, counts: dict[Pair, dict[int, int]]) -> None:
+        self.counts = counts
+        self._favourites = {pair: _most_frequent(truths) for pair, truths in counts.items()}
+
+
+_UNDECIDED = -1
+_BOTH, _GLOBAL, _LOCAL, _STREAM = 0, 1, 2, 3
+
+
+def _most_frequent(counts: dict[int, int]) -> int:
+    return min(counts, key=lambda k: (-counts[k], k))
+
+
+def _surer(
+    global_odds: Vector | float, global_labels: Indices | int, local_odds: Vector | float, local_labels: Indices | int
+) -> NDArray[np.bool_]:
+    """Whether global inference gives its own label the larger posterior; where equal, whether its class was seen
+    first."""
+    equal = np.abs(global_odds - local_odds) <= TOLERANCE * np.maximum(1.0, np.abs(local_odds))
+    wins: NDArray[np.bool_] = np.where(equal, global_labels < local_labels, global_odds > local_odds)
+    return wins
+
+
+def _log_odds_of_rows(scores: Matrix, labels: Indices) -> Vector:
+    """The logarithm of how much likelier each label is than all others together, by the softmax of the scores."""
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, labels] = -np.inf
+    odds: Vector = scores[rows, labels] - softmax_rows(others)[1]
+    return odds
+
+
+def _log_odds(scores: Vector, label: int) -> float:
+    """The same of one row, without what many rows take."""
+    others = scores.copy()
+    others[label] = -np.inf
+    top = others[others.argmax()]
+    return float(scores[label] - top) - math.log(np.exp(others - top).sum())

@@ -1,0 +1,138 @@
+"""The preset ``paper``: the steps of ExLL as its equations have them, with the decisions of docs/decisions.md."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from exll.learner.block import Block, MovingProducts
+from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
+from exll.learner.head import linear_discriminant
+from exll.learner.lagging import OwnSamplePrecision
+from exll.learner.megacloud import MegaClouds
+from exll.learner.paper.fusion import PairwiseFusion, Voices
+from exll.learner.paper.inference import PaperInference
+from exll.learner.precision import Precision, Shrinkage
+from exll.learner.prototypes import Members, Prototypes, density_condition
+from exll.learner.statistics import total_residual
+from exll.linalg.ties import first_of_largest
+from exll.types import Matrix, Tensors
+
+SHRINKAGE = Shrinkage.towards_identity(1e-4)  # epsilon of Eq. 17
+
+
+class PaperBlock(Block):
+    """Rows with their products with every prototype and every class."""
+
+    def __init__(self, X: Matrix, precision: Precision, prototypes: Prototypes, megaclouds: MegaClouds) -> None:
+        super().__init__(X, precision)
+        self.prototypes = MovingProducts(self, prototypes)
+        self.megaclouds = MovingProducts(self, megaclouds)
+
+
+class PaperLearner(ExLL):
+    """Eq. 2 to 14 while learning, 17 to 23 when asked."""
+
+    residual = staticmethod(total_residual)
+    refuses: ClassVar[Mapping[str, str]] = {"max_prototypes": "never merges prototypes"}
+    _precision: OwnSamplePrecision
+
+    def __init__(self, width: int, parameters: Parameters) -> None:
+        super().__init__(width, parameters)
+        self._fusion = PairwiseFusion()
+
+    def _new_precision(self) -> OwnSamplePrecision:
+        return OwnSamplePrecision(self.width, SHRINKAGE, self.parameters.refresh_growth)
+
+    def _block(self, X: Matrix) -> PaperBlock:
+        return PaperBlock(X, self._precision.current, self._prototypes, self._megaclouds)
+
+    def _answer(self, block: Block, row: int, k: int) -> int:
+        """Eq. 18 to 22, before x is learned (docs/decisions.md, 9)."""
+        assert isinstance(block, PaperBlock)
+        voices = Voices(
+            class_scores=block.megaclouds.of_row(row) - 0.5 * self._megaclouds.lengths,
+            prototype_scores=block.prototypes.of_row(row) - 0.5 * self._prototypes.lengths,
+            class_of=self._prototypes.class_of,
+        )
+        return self._fusion.learn(voices, k)
+
+    def _refresh(self) -> None:
+        """Eq. 17."""
+        self._precision.refresh(self._statistics, SHRINKAGE)
+        self._prototypes.remeasure(self._precision.current)
+        self._megaclouds.remeasure(self._precision.current)
+
+    def _place(self, block: Block, row: int, k: int) -> Placed:
+        """Eq. 5 to 14."""
+        assert isinstance(block, PaperBlock)
+        if self._precision.refreshed_at != self.sample_count:
+            self._precision.learn(block.Z[row])
+        if k < len(self._megaclouds):
+            return self._learn_known_class(block, row, k)
+        block.megaclouds.add(row)  # Eq. 5 and 6
+        self._megaclouds.open()
+        return self._open_cloud(block, row, k)
+
+    def _learn_known_class(self, block: PaperBlock, row: int, k: int) -> Placed:
+        """Eq. 7 to 14."""
+        block.megaclouds.move(row, k)
+        members = self._prototypes.members(self._megaclouds.members(k))
+        nearest, second_nearest = self._two_nearest(block, row, members)
+        ids = self._prototypes.ids
+        if density_condition(block.X[row], self._megaclouds.vectors[k], members):
+            placed = self._open_cloud(block, row, k)
+            self._megaclouds.connect(k, placed.id, int(ids[nearest]))
+            return placed
+        block.prototypes.move(row, nearest)
+        self._prototypes.settle(nearest)
+        if second_nearest is not None:  # a lone prototype has no edge (docs/decisions.md, 7)
+            self._megaclouds.connect(k, int(ids[nearest]), int(ids[second_nearest]))
+        return Placed(nearest, int(ids[nearest]), False)
+
+    def _open_cloud(self, block: PaperBlock, row: int, k: int) -> Placed:
+        """Eq. 6 and 13; g_k grows once (docs/decisions.md, 5)."""
+        place = block.prototypes.add(row)
+        self._megaclouds.adopt(k, place)
+        return Placed(place, self._prototypes.open(k), True)
+
+    def _two_nearest(self, block: PaperBlock, row: int, members: Members) -> tuple[int, int | None]:
+        r"""Eq. 10 and 11 with $\Lambda$ for the division (docs/decisions.md, 2), as half the distance."""
+        rows = members.rows
+        if len(rows) == 1:
+            return int(rows[0]), None
+        closeness = block.prototypes.of_row(row)[rows] - 0.5 * self._prototypes.lengths[rows]
+        if self._precision.refreshed_at != self.sample_count:
+            x, z = block.X[row], block.Z[row]
+            closeness += self._precision.gain_of_own_sample(x, z, self._statistics, members.centres)
+        first = first_of_largest(closeness)
+        closeness[first] = -np.inf
+        return int(rows[first]), int(rows[first_of_largest(closeness)])
+
+    def _make_answers(self) -> PaperInference:
+        means = self.prototype_count + self.class_count
+        precision = self._precision.exact(means, self._statistics, SHRINKAGE)
+        return PaperInference.of(
+            self.parameters.preset,
+            self._labels,
+            self._prototypes,
+            self._megaclouds,
+            precision,
+            np.zeros(self.width),
+            heads=(linear_discriminant, linear_discriminant),
+            fusion=self._fusion.frozen(),
+        )
+
+    def _merge_classes(self, kept: int, absorbed: int) -> None:
+        self._fusion.merge(kept, absorbed)
+        self._megaclouds.merge(kept, absorbed, lambda mean: self._precision.current.lengths(mean[None, :])[0])
+
+    def _own_state(self) -> Tensors:
+        return prefixed("fusion", self._fusion.state())
+
+    def _restore_own(self, state: Tensors) -> None:
+        self._fusion.restore(part_of("fusion", state), self.class_count, self.sample_count)
+
+    @property
+    def _own_nbytes(self) -> int:
+        return self._fusion.nbytes

@@ -1,0 +1,129 @@
+"""What glocal answers, against the same sums over the whole history."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from exll.learner.glocal.inference import GlocalInference
+from exll.learner.glocal.judgement import FIRST_COSINE, Judgement
+from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.head import SHORTEST, linear_discriminant, whitened_cosine
+from exll.types import InferenceName, Matrix, Vector
+from oracle.glocal import OracleGlocal, Parts
+from support import Stream, learned, learned_with_oracle, random_stream
+
+NAMES: tuple[InferenceName, ...] = ("global", "local", "fused")
+CASES = [(0, 3, 2, 40), (1, 8, 5, 70), (2, 12, 3, 100), (3, 20, 6, 30), (4, 6, 1, 30)]
+
+
+def taught(seed: int, width: int, classes: int, samples: int) -> tuple[GlocalLearner, OracleGlocal, Stream]:
+    stream = random_stream(seed, width=width, classes=classes, samples=samples, queries=30)
+    ridge = learned_with_oracle(stream, 0.0)[0]._judgement.ridge
+    return *learned_with_oracle(stream, ridge), stream
+
+
+def slow_scores(judged: Judgement, parts: Parts, name: InferenceName) -> Vector:
+    global_scores = judged.class_weight * parts.towards_class + judged.nearness_weight * parts.nearness
+    if name == "global":
+        return global_scores
+    if name == "local":
+        return max(judged.class_weight + judged.prototype_weight, 0.1) * parts.towards_prototype
+    return global_scores + judged.prototype_weight * parts.towards_prototype
+
+
+@pytest.mark.parametrize(("seed", "width", "classes", "samples"), CASES)
+def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
+    seed: int, width: int, classes: int, samples: int
+) -> None:
+    learner, oracle, stream = taught(seed, width, classes, samples)
+    asked, queries = learner.inference(), stream.unit_queries
+    assert isinstance(asked, GlocalInference)
+    judged = asked.judgement
+    all_parts = [oracle.parts(x) for x in queries]
+    for name in NAMES:
+        scores = np.array([slow_scores(judged, parts, name) for parts in all_parts])
+        if name != "fused":
+            np.testing.assert_allclose(asked.scores(queries, name), scores, rtol=1e-7, atol=1e-7)
+        labels, posteriors = asked.posteriors(queries, name)
+        np.testing.assert_array_equal(labels, scores.argmax(axis=1))
+        np.testing.assert_array_equal(asked.winners(queries, name), labels)
+        for row, (parts, k) in enumerate(zip(all_parts, labels.tolist(), strict=True)):
+            familiarity = (
+                judged.class_weight * parts.towards_class[k] + judged.prototype_weight * parts.towards_prototype[k]
+            ) / ((judged.class_weight + judged.prototype_weight) * parts.reach)
+            unusual = (familiarity - judged.usual) / judged.spread
+            sure = np.exp(judged.level + judged.slope * min(max(unusual, -10 if judged.slope > 0 else -3), 3))
+            expected = softmax(sure * scores[row])
+            np.testing.assert_allclose(posteriors[row], expected, rtol=1e-5, atol=1e-7)
+            if name == "fused":
+                outlying = oracle.relative_distance(queries[row], k) - judged.usual_distance
+                outlying *= judged.distance_weight / judged.spread_of_distance
+                novelty = (judged.usual - familiarity) / judged.spread + outlying
+                assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
+
+
+def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the_precision() -> None:
+    for seed in range(5):
+        stream = random_stream(seed, classes=4, samples=15, repeats=0)
+        learner = learned(stream, "glocal")
+        asked = learner.inference()
+        means = np.array([learner.megacloud(k).mean for k in range(learner.class_count)])
+        own = np.diagonal(asked.scores(means, "global"))
+        assert np.sqrt(np.mean(own**2)) == pytest.approx(FIRST_COSINE)
+        assert asked.novelty_threshold(0.05) == np.inf
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_arg_max_of_the_probabilities_is_the_winner(seed: int) -> None:
+    stream = random_stream(seed, samples=90, repeats=0.6)
+    asked = learned(stream, "glocal").inference()
+    X = np.concatenate([stream.unit_queries, stream.unit])
+    for name in NAMES:
+        labels, posteriors = asked.posteriors(X, name)
+        np.testing.assert_array_equal(posteriors.argmax(axis=1), asked.winners(X, name))
+        np.testing.assert_array_equal(labels, asked.winners(X, name))
+        np.testing.assert_allclose(posteriors.sum(axis=1), 1)
+
+
+def test_rows_asked_together_and_one_by_one_are_answered_alike() -> None:
+    stream = random_stream(2, width=12, classes=5, samples=120)
+    asked = learned(stream, "glocal").inference()
+    together = asked.posteriors(stream.unit_queries, "fused")[1], asked.novelty(stream.unit_queries)
+    for i, x in enumerate(stream.unit_queries):
+        np.testing.assert_allclose(asked.posteriors(x[None], "fused")[1][0], together[0][i], rtol=1e-9)
+        np.testing.assert_allclose(asked.novelty(x[None])[0], together[1][i], atol=1e-9)
+
+
+def dots_and_lengths(x: Vector, means: Matrix, precision: Matrix, origin: Vector) -> tuple[Vector, Vector]:
+    seen = means - origin
+    return seen @ precision @ (x - origin), np.einsum("ij,jk,ik->i", seen, precision, seen)
+
+
+def test_heads_are_the_formulas_that_they_stand_for() -> None:
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(5, 5))
+    precision, origin, x, means = root @ root.T, rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 5))
+    dots, lengths = dots_and_lengths(x, means, precision, origin)
+    apart = np.array([(x - p) @ precision @ (x - p) for p in means])
+    reach = float((x - origin) @ precision @ (x - origin))
+    np.testing.assert_allclose(linear_discriminant(lengths).scores(dots, lengths), (reach - apart) / 2)
+    cosines = np.array([(p - origin) @ precision @ (x - origin) for p in means]) / np.sqrt(lengths)
+    mixed = whitened_cosine(lengths, 3.0, 0.5).scores(dots, lengths)
+    np.testing.assert_allclose(mixed, 3.0 * cosines + 0.5 * (reach - apart) / 2)
+
+
+def test_a_mean_at_the_origin_points_nowhere() -> None:
+    head = whitened_cosine(np.array([0.0, SHORTEST / 2, 4.0]), 3.0)
+    assert head.slopes.tolist() == [0.0, 0.0, 1.5]
+    assert head.pulls.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_local_inference_has_an_answer_where_nearness_has_all_the_weight() -> None:
+    stream = random_stream(31, width=8, classes=4, samples=120)
+    learner = learned(stream, "glocal")
+    assert isinstance(learner, GlocalLearner)
+    learner._judgement = replace(learner._judgement, class_weight=0.0, nearness_weight=1.0, prototype_weight=0.0)
+    learner._answers = None
+    assert len(set(learner.inference().winners(stream.unit, "local").tolist())) == 4

@@ -1,0 +1,87 @@
+"""Files of older formats open, answer as they did, and go on.
+
+``old_files`` holds models that the code of their time wrote, with films and photos in them, and what the code of
+format 3 answered from each.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exll import ExLLClassifier, load
+from exll.learner.glocal import reservoir
+from exll.saving.model_file import FORMAT, read_model, write_model
+from exll.types import InferenceName, RecordsKind, Tensors
+from support import assert_equal_models, random_stream
+
+FOLDER = Path(__file__).parent / "old_files"
+FILES = sorted(FOLDER.glob("format-*.exll"))
+ANSWERS = np.load(FOLDER / "answers.npz")
+LABELS = ["mug", "pân", "鍋"]
+NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+def test_there_are_files_of_all_older_formats_and_of_both_presets() -> None:
+    found = {(read_model(path).facts["format"], read_model(path).facts["preset"]) for path in FILES}
+    assert found == {(number, preset) for number in range(1, 4) for preset in ("glocal", "paper")}
+
+
+@every_file
+def test_an_old_file_answers_as_it_did(path: Path) -> None:
+    model = load(path)
+    for name in NAMES:
+        found = model.predict_proba(ANSWERS["queries"], name)
+        np.testing.assert_allclose(found, ANSWERS[f"{path.stem}/{name}"], rtol=0, atol=1e-9, err_msg=name)
+    if model.preset == "glocal":
+        threshold = float(ANSWERS[f"{path.stem}/threshold"])
+        novelty = ANSWERS[f"{path.stem}/novelty"]
+        np.testing.assert_allclose(model.novelty(ANSWERS["queries"]), novelty, rtol=1e-9, atol=1e-9)
+        assert model.novelty_threshold() == pytest.approx(threshold, rel=1e-9)
+        unknown = model.predict(ANSWERS["queries"], unknown="?") == "?"
+        assert unknown.tolist() == (novelty > threshold).tolist()
+
+
+@every_file
+def test_an_old_file_is_saved_in_the_newest_format_and_goes_on(path: Path, tmp_path: Path) -> None:
+    straight = load(path)
+    straight.save(tmp_path / "new.exll")
+    assert read_model(tmp_path / "new.exll").facts["format"] == FORMAT
+    stopped = load(tmp_path / "new.exll")
+    assert_equal_models(straight, stopped)
+    files = []
+    for model in (straight, stopped):
+        teach_later(model)
+        model.save(tmp_path / "later.exll")
+        files.append((tmp_path / "later.exll").read_bytes())
+    assert files[0] == files[1]
+    later = straight.predict_proba(ANSWERS["queries"])
+    np.testing.assert_allclose(later, ANSWERS[f"{path.stem}/later"], rtol=0, atol=0.01)
+
+
+def teach_later(model: ExLLClassifier) -> None:
+    model.partial_fit(ANSWERS["later"], [LABELS[k] for k in ANSWERS["later_classes"]])
+
+
+@pytest.mark.parametrize("records", ["none", "vectors"])
+def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_now(
+    records: RecordsKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reservoir, "MOST", 32)
+    stream, path = random_stream(9, width=8, classes=3, samples=150), tmp_path / "model.exll"
+    straight = ExLLClassifier(records=records).partial_fit(stream.X, stream.y)
+    straight.save(path)
+    file = read_model(path)
+    positions = reservoir._positions_after(150)
+    single: Tensors = {
+        "witnesses.vectors": stream.unit[positions].astype(np.float32),
+        "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
+    }
+    write_model(path, {**file.facts, "format": 3}, {**file.tensors, **single})
+    stopped = load(path)
+    assert_equal_models(straight, stopped)
+    for model in (straight, stopped):
+        model.partial_fit(stream.X[:40], stream.y[:40])
+    assert_equal_models(straight, stopped)
