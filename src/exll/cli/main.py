@@ -69,8 +69,7 @@ def _printable(text: str) -> str:
 
 def run() -> None:
     """The entry point. Exit codes: 0 done, 1 data or model at fault, 2 usage, 130 interrupted."""
-    # Before numpy is loaded. Its threads would wait for each other longer than the small matrices here take, and
-    # learning shares its large products among the cores by itself.
+    # Before numpy is loaded: its threads would wait for each other longer than the small matrices here take.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from exll.errors import ExLLError
 

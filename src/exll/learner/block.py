@@ -10,7 +10,6 @@ import numpy as np
 
 from exll.learner.precision import Precision
 from exll.learner.running_means import RunningMeans
-from exll.linalg.threads import product
 from exll.types import Matrix, Vector
 
 
@@ -35,7 +34,7 @@ class MovingProducts:
         self._cross = block.cross
         self._means = means
         self._products = np.empty((rows, known + rows))  # each row may add one mean
-        product(block.Z, means.vectors.T, out=self._products[:, :known])
+        np.matmul(block.Z, means.vectors.T, out=self._products[:, :known])
         if block.origin is not None:
             self._products[:, :known] -= (block.Z @ block.origin)[:, None]
         means.reserve(rows)

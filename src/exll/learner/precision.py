@@ -15,7 +15,6 @@ from scipy.linalg import blas
 
 from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_triangle
 from exll.linalg.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
-from exll.linalg.threads import product
 from exll.types import Matrix, Tensors, Vector
 
 LENGTH_ROWS = 256
@@ -93,7 +92,8 @@ class DensePrecision:
     def apply(self, X: Matrix) -> Matrix:
         if len(X) == 1:
             return np.asarray(blas.dsymv(1.0, self._matrix, X[0], lower=1))[None, :]
-        return product(X, self._matrix)
+        applied: Matrix = X @ self._matrix
+        return applied
 
     def lengths(self, X: Matrix) -> Vector:
         """Some rows at a time, so that memory stays flat."""
