@@ -25,7 +25,7 @@ from exll import ExLLClassifier
 from exll.baselines import baseline
 from exll.learner.glocal.judgement import Judgement
 from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.paper.fusion import PairwiseFusion, Voices
+from exll.learner.paper.fusion import PairwiseFusion, SampleScores
 from exll.learner.paper.learner import PaperLearner
 from exll.linalg.softmax import softmax_rows
 from tasks import DATA, NINE, Task
@@ -40,7 +40,7 @@ FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), 15, 16, 4000
 class ConfidenceFusion(PairwiseFusion):
     """The paper's alternative after Eq. 22: a sample counts by how sure the two voices were of their labels."""
 
-    def learn(self, voices: Voices, truth: int) -> int:
+    def learn(self, voices: SampleScores, truth: int) -> int:
         answer = super().learn(voices, truth)
         pair = voices.global_label, voices.local_label
         sure = [softmax_rows(scores[None, :])[0].max() for scores in (voices.class_scores, voices.local_scores)]
@@ -154,8 +154,8 @@ def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, fl
     asked = model.learner_.inference()
     unit = (task.X_test / np.linalg.norm(task.X_test, axis=1, keepdims=True)).astype(np.float64) - asked.origin
     rows = slice(len(asked.prototype_ids), None)
-    reach = np.sqrt(np.vecdot(unit, asked.precision.apply(unit)))
-    cosines = unit @ asked.products[rows].T / np.sqrt(asked.lengths[rows]) / reach[:, None]
+    norms = np.sqrt(np.vecdot(unit, asked.precision.apply(unit)))
+    cosines = unit @ asked.products[rows].T / np.sqrt(asked.squared_norms[rows]) / norms[:, None]
     said = model.predict(task.X_test, unknown=None) == None  # noqa: E711 (elementwise)
     return {
         "novelty": float(roc_auc_score(strange, model.novelty(task.X_test))),
@@ -185,7 +185,7 @@ def few(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]
             said = novelty > model.novelty_threshold()
             if 0 < strange.sum() < len(strange):
                 runs.append((roc_auc_score(strange, novelty), said[~strange].mean(), said[strange].mean()))
-        for column, value in zip(("AUROC", "false alarms", "strangers found"), np.mean(runs, axis=0), strict=True):
+        for column, value in zip(("AUROC", "false alarms", "unknown inputs found"), np.mean(runs, axis=0), strict=True):
             found[f"{count} classes, {column}"] = float(value)
     return found
 

@@ -1,8 +1,8 @@
-"""What a model that was taught by films calls unknown: other films of what it knows, and films of strangers.
+"""What a model that was taught by clips calls unknown: other clips of what it knows, and clips of unknown inputs.
 
-``films.py [--draws N]`` prints a table in Markdown (docs/results.md): the household of the benchmarks through the
+``clips.py [--draws N]`` prints a table in Markdown (docs/results.md): the household of the benchmarks through the
 default network, and turntable videos of fruit where the development data is there. "Alone" is the threshold that frames
-would set that are left out one by one, with all other frames of their film still in the model.
+would set that are left out one by one, with all other frames of their clip still in the model.
 """
 
 import os
@@ -25,13 +25,13 @@ from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import FACTORS, LEVELS, Recording, render
 from tasks import DATA
 
-Films: TypeAlias = dict[str, list[NDArray[np.float32]]]  # of every class
+Clips: TypeAlias = dict[str, list[NDArray[np.float32]]]  # of every class
 
 FRAMES, SIDE, SCENES = 20, 96, 5
-SIZES = ((2, 1), (2, 2), (6, 1), (6, 2), (6, 4))  # classes, films of each
+SIZES = ((2, 1), (2, 2), (6, 1), (6, 2), (6, 4))  # classes, clips of each
 
 
-def household() -> Films:
+def household() -> Clips:
     """One thing a category, filmed in several scenes."""
     eye = Backbone("nano")
     scenes = [(factor, level) for level in range(1, LEVELS + 1) for factor in FACTORS][:SCENES]
@@ -44,31 +44,31 @@ def household() -> Films:
     }
 
 
-def fruits() -> Films:
+def fruits() -> Clips:
     """Every sixth frame of turntable videos, of different fruit of a kind."""
     data = np.load(DATA / "features" / "fruits.npz")
-    films: Films = {}
+    clips: Clips = {}
     for video in np.unique(data["video"][data["video"] >= 0]):
         rows = np.flatnonzero(data["video"] == video)
         rows = rows[np.argsort(data["frame"][rows])]
-        films.setdefault(str(data["y"][rows[0]]), []).append(data["X"][rows].astype(np.float32))
-    return {name: own for name, own in films.items() if len(own) >= SCENES}
+        clips.setdefault(str(data["y"][rows[0]]), []).append(data["X"][rows].astype(np.float32))
+    return {name: own for name, own in clips.items() if len(own) >= SCENES}
 
 
-def draw(films: Films, classes: int, each: int, rng: np.random.Generator) -> list[float]:
-    """Teach films of some classes in turn, then ask about one more of each, and about one of every other class."""
-    names = rng.permutation(sorted(films)).tolist()
-    places = {name: rng.permutation(len(films[name])).tolist() for name in names}
+def draw(clips: Clips, classes: int, each: int, rng: np.random.Generator) -> list[float]:
+    """Teach clips of some classes in turn, then ask about one more of each, and about one of every other class."""
+    names = rng.permutation(sorted(clips)).tolist()
+    places = {name: rng.permutation(len(clips[name])).tolist() for name in names}
     model = ExLLClassifier(records="none")
-    for film in range(each):
+    for clip in range(each):
         for name in names[:classes]:
-            frames = films[name][places[name][film]]
+            frames = clips[name][places[name][clip]]
             model.partial_fit(frames, [name] * len(frames))
     again, strange = (
-        np.concatenate([films[name][places[name][each]] for name in some])
+        np.concatenate([clips[name][places[name][each]] for name in some])
         for some in (names[:classes], names[classes:])
     )
-    truth = np.concatenate([[name] * len(films[name][places[name][each]]) for name in names[:classes]])
+    truth = np.concatenate([[name] * len(clips[name][places[name][each]]) for name in names[:classes]])
     known, others = model.novelty(again), model.novelty(strange)
     alone, together = threshold_alone(model), model.novelty_threshold()
     auroc = roc_auc_score(np.repeat([0, 1], [len(known), len(others)]), np.concatenate([known, others]))
@@ -80,7 +80,7 @@ def threshold_alone(model: ExLLClassifier) -> float:
     learner = model.learner_
     assert isinstance(learner, GlocalLearner)
     ridge, count = learner._judgement.ridge, learner.sample_count
-    products = learner._left_out(learner._precision_with(ridge), len(learner._witnesses))
+    products = learner._left_out(learner._precision_with(ridge), len(learner._reservoir))
     alone = left_out_alone(products, count)
     return judge(ridge, alone, left_out_with_prototype(products, count), alone).threshold(FALSE_ALARMS)
 
@@ -93,11 +93,11 @@ if __name__ == "__main__":
     if (DATA / "features" / "fruits.npz").exists():
         sets["fruits"] = fruits()
     print(
-        "| | classes, films of each | right | AUROC | alone: known called unknown | strangers | "
-        "together: known called unknown | strangers |\n|---|---|---|---|---|---|---|---|"
+        "| | classes, clips of each | right | AUROC | alone: known called unknown | unknown inputs | "
+        "together: known called unknown | unknown inputs |\n|---|---|---|---|---|---|---|---|"
     )
-    for title, films in sets.items():
+    for title, clips in sets.items():
         for classes, each in SIZES:
             rng = np.random.default_rng([classes, each])
-            means = np.mean([draw(films, classes, each, rng) for _ in range(options.draws)], axis=0)
+            means = np.mean([draw(clips, classes, each, rng) for _ in range(options.draws)], axis=0)
             print(f"| {title} | {classes}, {each} | {' | '.join(f'{mean:.3f}' for mean in means)} |", flush=True)

@@ -24,10 +24,10 @@ def tables(summary: Summary) -> Iterator[str]:
         yield f"**{order}**\n"
         yield f"| | {' | '.join(names)} | mean of {len(set(names) - {SHARED_VIDEOS})} |"
         yield f"|{'---|' * (len(names) + 2)}"
-        for voice in summary.voices:
-            yield _row(voice, names, [summary.accuracy(setting, voice) for setting in settings])
-            if voice == "ExLL-F":
-                bounds = [summary.measured(s, voice, None, lambda entry: entry["either_right"]) for s in settings]
+        for variant in summary.variants:
+            yield _row(variant, names, [summary.accuracy(setting, variant) for setting in settings])
+            if variant == "ExLL-F":
+                bounds = [summary.measured(s, variant, None, lambda entry: entry["either_right"]) for s in settings]
                 yield _row(EITHER, names, bounds)
         yield ""
 

@@ -30,7 +30,7 @@ from exll.baselines import NCM
 
 
 class Slow(NCM):
-    """Takes a while for every stream, and says in a folder that it has begun."""
+    """CurrentClip a while for every stream, and says in a folder that it has begun."""
 
     def partial_fit(self, X, y):
         Path(os.environ["SLOW_BEGUN"], f"{os.getpid()}-{time.monotonic_ns()}").touch()

@@ -12,8 +12,9 @@ from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
+from exll.saving.old_names import NEW_NAMES
 from exll.stream_classifier import StreamClassifier
-from exll.types import Matrix, RecordsKind
+from exll.types import Matrix, RecordsKind, Tensors
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
@@ -62,22 +63,22 @@ def random_stream(
     return Stream(X, in_order_of_sight(labels.tolist()), np.concatenate([unseen, X[: queries // 2]]))
 
 
-def filmed(
-    seed: int, *, width: int = 20, classes: int = 3, films: int = 2, frames: int = 12
+def stream_of_clips(
+    seed: int, *, width: int = 20, classes: int = 3, clips: int = 2, frames: int = 12
 ) -> tuple[Stream, list[list[int]]]:
-    """Films of things, in turn, and the places of each: a film has a scene of its own, in which the view wanders. The
-    queries are one more film of every class, and then as many of strangers."""
+    """Clips of things, in turn, and the places of each: a clip has a scene of its own, in which the view wanders. The
+    queries are one more clip of every class, and then as many of unknown inputs."""
     rng = np.random.default_rng([seed, 7])
     things = 2.0 * rng.normal(size=(2 * classes, width))
 
-    def film(k: int) -> NDArray[np.float64]:
+    def clip(k: int) -> NDArray[np.float64]:
         wandering = 0.25 * np.cumsum(rng.normal(size=(frames, width)), axis=0)
         return np.asarray(things[k] + rng.normal(size=width) + wandering / np.sqrt(frames))
 
-    labels = list(range(classes)) * films
-    X = np.concatenate([film(k) for k in labels])
+    labels = list(range(classes)) * clips
+    X = np.concatenate([clip(k) for k in labels])
     places = [list(range(start, start + frames)) for start in range(0, len(X), frames)]
-    queries = np.concatenate([film(k) for k in range(2 * classes)])
+    queries = np.concatenate([clip(k) for k in range(2 * classes)])
     return Stream(X, np.repeat(labels, frames).tolist(), queries), places
 
 
@@ -150,8 +151,15 @@ def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
         np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)
 
 
+def with_old_names(tensors: Tensors) -> Tensors:
+    """As files of format 4 and before have them."""
+    old = {new: old for old, new in NEW_NAMES.items()}
+    return {old.get(name, name): tensor for name, tensor in tensors.items()}
+
+
 def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, OracleGlocal]:
-    """A glocal learner and the slow one over the same samples, which are rounded so that witnesses hold all of them."""
+    """A glocal learner and the slow one over the same samples, which are rounded so that the reservoir can hold
+    them all."""
     X = halved(stream.unit).astype(np.float64)
     learner = untaught(X.shape[1], "glocal")
     assert isinstance(learner, GlocalLearner)

@@ -375,24 +375,24 @@ def test_sizes_are_those_of_what_is_held(name: str) -> None:
     assert model.nbytes_ >= 8 * (model.n_parameters_ - (12 * 12 if "slda" in name else 0))
 
 
-def forged(fault: str, facts: dict[str, Any], tensors: Tensors) -> None:
+def forged(fault: str, metadata: dict[str, Any], tensors: Tensors) -> None:
     array = next(n for n in ("rule.means", "rule.weights", "rule.centroids") if n in tensors)
     if fault == "a class too many":
         tensors[array] = np.vstack([tensors[array], tensors[array][:1]])
     elif fault == "not finite":
         tensors[array] = np.full_like(tensors[array], np.nan)
     elif fault == "another width":
-        facts["width"] += 1
+        metadata["width"] += 1
     elif fault == "more samples":
         tensors["samples"] = np.array(10**6) if "rule.counts" in tensors else np.array(1)
     elif fault == "an unknown learner":
-        facts["learner"] = "oracle of delphi"
+        metadata["learner"] = "oracle of delphi"
     elif fault == "an unknown parameter":
-        facts["parameters"]["colour"] = "red"
+        metadata["parameters"]["colour"] = "red"
     elif fault == "a bad parameter":
-        facts["parameters"]["normalise"] = 3
+        metadata["parameters"]["normalise"] = 3
     elif fault == "another kind of label":
-        facts["labels"] = "boolean"
+        metadata["labels"] = "boolean"
     elif fault == "a label twice":
         tensors["labels"] = np.zeros_like(tensors["labels"])
     else:
@@ -419,10 +419,10 @@ def test_a_well_formed_file_with_an_impossible_model_is_refused(name: str, fault
     path = tmp_path / "m.exll"
     taught(LEARNERS[name]).save(path)
     file = read_model(path)
-    facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
-    assert facts["kind"] == "baseline"
-    forged(fault, facts, tensors)
-    write_model(path, facts, tensors)
+    metadata, tensors = {k: v for k, v in file.metadata.items() if k != "format"}, dict(file.tensors)
+    assert metadata["kind"] == "baseline"
+    forged(fault, metadata, tensors)
+    write_model(path, metadata, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 
@@ -448,6 +448,6 @@ def test_a_file_with_a_spoilt_part_is_refused(fault: str, tmp_path: Path) -> Non
     taught(LEARNERS[name]).save(path)
     file = read_model(path)
     assert part in file.tensors
-    write_model(path, {k: v for k, v in file.facts.items() if k != "format"}, {**file.tensors, part: value})
+    write_model(path, {k: v for k, v in file.metadata.items() if k != "format"}, {**file.tensors, part: value})
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)

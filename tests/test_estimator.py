@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from exll import ExLLClassifier, load
 from exll.errors import InputError
-from exll.learner.glocal.learner import GlocalLearner
 from exll.types import InferenceName
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
@@ -344,9 +343,8 @@ def test_two_classes_can_be_made_one(preset: str, old: str, new: str, tmp_path: 
     np.testing.assert_allclose(merged.mean, (one.count * one.mean + other.count * other.mean) / merged.count)
     assert model.learner_.supports == supports
     learner, megaclouds = model.learner_, model.learner_._megaclouds
-    seen_from = learner._seen_from if isinstance(learner, GlocalLearner) else np.zeros(12)
-    exact = learner._precision.current.lengths(megaclouds.vectors - seen_from)
-    np.testing.assert_allclose(megaclouds.lengths, exact, rtol=1e-6)
+    exact = learner._precision.current.squared_norms(megaclouds.vectors - learner._origin)
+    np.testing.assert_allclose(megaclouds.squared_norms, exact, rtol=1e-6)
     if preset == "paper":  # the covariance of glocal is that within the classes, and those are others now
         # Local inference compares the same prototypes as before, under their new name.
         expected = [new if label == old else label for label in before.tolist()]

@@ -148,8 +148,8 @@ def test_a_file_of_a_classifier_without_its_backbone_facts_is_refused(nano: Back
 
     taught(nano, 1).save(tmp_path / "eye.exll")
     file = read_model(tmp_path / "eye.exll")
-    facts = {name: value for name, value in file.facts.items() if name not in ("format", "backbone")}
-    write_model(tmp_path / "eye.exll", facts, file.tensors)
+    metadata = {name: value for name, value in file.metadata.items() if name not in ("format", "backbone")}
+    write_model(tmp_path / "eye.exll", metadata, file.tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(tmp_path / "eye.exll")
 

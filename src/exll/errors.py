@@ -42,3 +42,16 @@ class ModelFileError(ExLLError, ValueError):
 
 class ModelFileNotFoundError(ModelFileError, FileNotFoundError):
     """There is no file at that path."""
+
+
+# What arrays and metadata that are not those of a model may raise while a model is made of them.
+DAMAGED = (
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    RecursionError,
+)

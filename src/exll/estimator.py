@@ -18,7 +18,7 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
-from exll.learner.preset import DEFAULT_PRESET, find_preset, learner_from_state, new_learner, preset_names
+from exll.learner.preset import DEFAULT_PRESET, find_preset, new_learner, preset_names
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import (
     Refs,
@@ -124,7 +124,7 @@ class ExLLClassifier(StreamClassifier):
         if unknown in asked.labels:
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
         threshold = asked.novelty_threshold(_check_share(false_alarms))
-        judged = [asked.judged(unit, asked.row_scores(unit), "fused") for _, unit in self._chunks(vectors)]
+        judged = [asked.judged(unit, asked.dots(unit), "fused") for _, unit in self._chunks(vectors)]
         predicted = _labelled(asked, np.concatenate([some.labels for some in judged]))
         novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
@@ -230,11 +230,12 @@ class ExLLClassifier(StreamClassifier):
     @classmethod
     def _from_file(cls, file: ModelFile) -> Self:
         """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
-        facts = file.facts
-        classifier = cls(**{name: facts[name] for name in Parameters._fields})
+        metadata = file.metadata
+        classifier = cls(**{name: metadata[name] for name in Parameters._fields})
         classifier._check_parameters()
-        learner = learner_from_state(labels_of_file(file), facts["width"], classifier._parameters(), file.tensors)
-        classifier._restore(learner, facts)
+        learner = new_learner(metadata["width"], classifier._parameters())
+        learner.restore(labels_of_file(file), file.tensors)
+        classifier._restore(learner, metadata)
         return classifier
 
     @property

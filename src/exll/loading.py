@@ -5,7 +5,7 @@ from typing import Any
 
 from exll.baselines import baseline_class
 from exll.baselines.base import KIND as BASELINE
-from exll.errors import ExLLError, InputError, ModelFileError
+from exll.errors import DAMAGED, ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
 from exll.saving.model_file import read_model
@@ -26,18 +26,18 @@ def load(
     same one.
     """
     file = read_model(path)
-    kind = file.facts.get("kind")
+    kind = file.metadata.get("kind")
     try:
         if kind == CLASSIFIER:
             return ExLLClassifier._from_file(file)
         if kind == BASELINE:
-            return baseline_class(file.facts["learner"])._from_file(file)
+            return baseline_class(file.metadata["learner"])._from_file(file)
         if kind == IMAGE_LEARNER:
             return ImageLearner._from_file(file, backbone, threads)
     except InputError as error:  # a parameter that this version does not know
         raise ModelFileError(f"{path} does not hold a whole model: {error}") from error
     except ExLLError:
         raise
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
+    except DAMAGED as error:
         raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
     raise ModelFileError(f"{path} holds a model of kind {kind!r}, which this exll does not know.")

@@ -107,7 +107,7 @@ class StreamClassifier(Estimator):
         """The parameters as they were at the first example."""
         raise NotImplementedError
 
-    def _facts(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, Any]:
         """What a file says beside the learner's state; ``_from_file`` reads it."""
         return self._fixed_parameters()
 
@@ -201,25 +201,25 @@ class StreamClassifier(Estimator):
         check_is_fitted(self)
         learner = self.learner_
         with learner.lock:
-            facts = {
-                **self._facts(),
+            metadata = {
+                **self._metadata(),
                 "labels": kind_of(learner.labels[0]),
                 "width": learner.width,
                 "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist(),
                 "lessons": self.lessons_,
                 "exll": __version__,
             }
-            write_model(path, {**facts, **more_facts}, {**learner.state(), **_labels_to_tensors(learner.labels)})
+            write_model(path, {**metadata, **more_facts}, {**learner.state(), **_labels_to_tensors(learner.labels)})
 
-    def _restore(self, learner: Learner, facts: dict[str, Any]) -> None:
+    def _restore(self, learner: Learner, metadata: dict[str, Any]) -> None:
         """Take a learner from a file, and all that the file says about its streams."""
-        if len(facts["feature_names"]) not in (0, learner.width):
+        if len(metadata["feature_names"]) not in (0, learner.width):
             raise ValueError("feature names and features differ in number")
         self.learner_ = learner
-        self.lessons_ = list(facts["lessons"])
+        self.lessons_ = list(metadata["lessons"])
         self.n_features_in_ = learner.width
-        if facts["feature_names"]:
-            self.feature_names_in_ = np.array(facts["feature_names"], object)
+        if metadata["feature_names"]:
+            self.feature_names_in_ = np.array(metadata["feature_names"], object)
 
 
 def check_is_fitted(classifier: StreamClassifier) -> None:
@@ -244,7 +244,7 @@ def labels_as_array(labels: Sequence[Label]) -> NDArray[Any]:
 
 def labels_of_file(file: ModelFile) -> list[Label]:
     """The labels in the order of first sight."""
-    kind = file.facts["labels"]
+    kind = file.metadata["labels"]
     if kind == "string":
         return list(strings_from_tensors("labels", file.tensors))
     labels: list[Label] = file.tensors["labels"].tolist()

@@ -69,7 +69,7 @@ def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: b
     new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of everything.
     """
     fingerprint = stream.fingerprint()
-    earlier = [Lesson(**facts) for facts in getattr(_classifier(model), "lessons_", [])]
+    earlier = [Lesson(**entry) for entry in getattr(_classifier(model), "lessons_", [])]
     for place, lesson in enumerate(earlier):
         if lesson.fingerprint == fingerprint and not lesson.finished:
             if (order_name(lesson.order), lesson.seed) != (order_name(order), seed):
@@ -107,7 +107,7 @@ def teach(
     seconds, at the end, and when the teaching breaks off for whatever reason."""
     classifier = _classifier(model)
     lessons = getattr(classifier, "lessons_", [])
-    going_on = [i for i, facts in enumerate(lessons) if _is_unfinished(facts, lesson)]
+    going_on = [i for i, entry in enumerate(lessons) if _is_unfinished(entry, lesson)]
     before, after = (lessons[: going_on[0]], lessons[going_on[0] + 1 :]) if going_on else (lessons, [])
     digests = bytearray(base64.b64decode(lesson.digests))
     saved_at = lesson.position
@@ -219,5 +219,5 @@ def _classifier(model: Model) -> ExLLClassifier:
     return model.classifier if isinstance(model, ImageLearner) else model
 
 
-def _is_unfinished(facts: dict[str, object], lesson: Lesson) -> bool:
-    return facts["fingerprint"] == lesson.fingerprint and facts["position"] != facts["examples"]
+def _is_unfinished(entry: dict[str, object], lesson: Lesson) -> bool:
+    return entry["fingerprint"] == lesson.fingerprint and entry["position"] != entry["examples"]

@@ -184,7 +184,7 @@ class ImageLearner:
         cls, file: ModelFile, backbone: str | os.PathLike[str] | None = None, threads: int | None = None
     ) -> Self:
         classifier = ExLLClassifier._from_file(file)
-        known = file.facts["backbone"]
+        known = file.metadata["backbone"]
         looks = known.get("looks", 1)  # which files of before did not say
         found = Backbone(backbone, threads, looks=looks) if backbone is not None else _find(known, threads, looks)
         if found.identity != known["identity"]:

@@ -115,7 +115,7 @@ def test_pictures_become_features_on_the_workers(tmp_path: Path) -> None:
     assert (tmp_path / "cache" / "features.sqlite").exists()
     here = run(planned, tmp_path / "here", Local(1))
     assert without_times(here.results) == without_times(there.results)
-    assert here.results[0]["voices"]["NCM"]["accuracy"] > 0.4
+    assert here.results[0]["variants"]["NCM"]["accuracy"] > 0.4
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

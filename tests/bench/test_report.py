@@ -32,8 +32,8 @@ TASKS = {
 
 def entry(axis: str, learner: str, accuracy: float, backbone: str = "resnet-18", seed: int = 0, **more: Any) -> Any:
     dataset, order = TASKS[axis]
-    voices = {learner: {"accuracy": accuracy, "forgetting": 0.1, "backward_transfer": -0.1, "factors": {"size": 0.5}}}
-    voices[learner]["test_then_train"] = None
+    variants = {learner: {"accuracy": accuracy, "forgetting": 0.1, "backward_transfer": -0.1, "factors": {"size": 0.5}}}
+    variants[learner]["test_then_train"] = None
     curve = [{"examples": n, "classes": 2, "accuracy": {learner: a}} for n, a in ((10 + seed, 0.2), (20, accuracy))]
     return {
         "key": f"{axis} {learner} {backbone} {seed}",
@@ -44,7 +44,7 @@ def entry(axis: str, learner: str, accuracy: float, backbone: str = "resnet-18",
         "backbone": backbone,
         "seed": seed,
         "axis": axis,
-        "voices": voices,
+        "variants": variants,
         "either_right": None,
         "curve": curve,
         "parameters": 1_000_000,

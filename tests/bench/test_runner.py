@@ -36,7 +36,7 @@ def test_a_cell_says_what_doing_it_by_hand_says(tmp_path: Path) -> None:
     learner = NCM().partial_fit(train.vectors[np.array([e.row for e in stream])], [e.label for e in stream])
     truths = np.array([e.label for e in test.examples])
     right = learner.predict(train.vectors[np.array([e.row for e in test.examples])]) == truths
-    assert result["voices"]["NCM"]["accuracy"] == right.mean()  # type: ignore[index]
+    assert result["variants"]["NCM"]["accuracy"] == right.mean()  # type: ignore[index]
     assert 0.5 < right.mean() < 1
     assert (result["examples"], result["questions"], result["classes"]) == (48, 48, 4)
     assert result["parameters"] == learner.n_parameters_
@@ -46,7 +46,7 @@ def test_a_cell_says_what_doing_it_by_hand_says(tmp_path: Path) -> None:
 def test_a_learner_that_only_knows_its_last_class_forgets_all_others(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(LAST_SEEN)
     result = one(tmp_path, "mine:LastSeen", "class-iid", evaluate="classes 1", test_then_train=4)
-    facts = result["voices"]["LastSeen"]  # type: ignore[index]
+    facts = result["variants"]["LastSeen"]  # type: ignore[index]
     assert facts["accuracy"] == 0.25
     assert facts["forgetting"] == 1.0  # three classes, each from 1 to 0
     assert facts["backward_transfer"] == -1.0
@@ -58,9 +58,9 @@ def test_a_learner_that_only_knows_its_last_class_forgets_all_others(tmp_path: P
 
 def test_exll_answers_with_three_voices_and_says_what_bounds_them(tmp_path: Path) -> None:
     result = one(tmp_path, "exll", "iid")
-    voices = result["voices"]
-    assert list(voices) == ["ExLL-M", "ExLL-P", "ExLL-F"]  # type: ignore[call-overload]
-    best = max(voices["ExLL-M"]["accuracy"], voices["ExLL-P"]["accuracy"])  # type: ignore[index]
+    variants = result["variants"]
+    assert list(variants) == ["ExLL-M", "ExLL-P", "ExLL-F"]  # type: ignore[call-overload]
+    best = max(variants["ExLL-M"]["accuracy"], variants["ExLL-P"]["accuracy"])  # type: ignore[index]
     assert best <= result["either_right"] <= 1  # type: ignore[operator]
     assert isinstance(result["parameters"], int)
 
@@ -100,7 +100,7 @@ def test_a_plan_of_which_nothing_can_be_asked_is_refused_before_any_work(tmp_pat
 def test_what_could_not_be_known_when_it_was_asked_is_no_share(tmp_path: Path, block: int, share: float | None) -> None:
     (tmp_path / "mine.py").write_text(LAST_SEEN)
     result = one(tmp_path, "mine:LastSeen", "class-iid", test_then_train=block)
-    assert result["voices"]["LastSeen"]["test_then_train"] == share  # type: ignore[index]
+    assert result["variants"]["LastSeen"]["test_then_train"] == share  # type: ignore[index]
 
 
 def grid(folder: Path) -> Plan:
@@ -143,7 +143,7 @@ def test_a_class_of_your_own_is_run_again_when_its_code_changes(tmp_path: Path) 
 
 def test_a_learner_of_scikit_learn_can_take_part(tmp_path: Path) -> None:
     result = one(tmp_path, "sklearn.linear_model:SGDClassifier", "iid", test_then_train=5)
-    assert result["voices"]["SGDClassifier"]["accuracy"] > 0.5  # type: ignore[index]
+    assert result["variants"]["SGDClassifier"]["accuracy"] > 0.5  # type: ignore[index]
     assert result["parameters"] is None
 
 

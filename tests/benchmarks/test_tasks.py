@@ -49,7 +49,7 @@ def result(dataset: str, seed: int, accuracy: float, either: float | None = None
         "backbone": dataset,
         "learner": "ExLL",
         "seed": seed,
-        "voices": {"ExLL-F": {"accuracy": accuracy}},
+        "variants": {"ExLL-F": {"accuracy": accuracy}},
         "either_right": either,
     }
 

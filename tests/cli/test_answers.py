@@ -32,13 +32,13 @@ def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Pa
     model, odd = tmp_path / "m.exll", tmp_path / "odd.png"
     assert exll("learn", data, "-m", model).returncode == 0
     Image.new("RGB", (48, 48), "white").save(odd)
-    facts = exll_json("explain", model, odd)
-    assert facts["known"] is False
-    nearest = facts["label"]
+    metadata = exll_json("explain", model, odd)
+    assert metadata["known"] is False
+    nearest = metadata["label"]
     assert exll("predict", model, odd).stdout == f"{odd}: unknown (nearest is {nearest})\n"
     words = exll("explain", model, odd).stdout
     assert words.startswith(
-        f'unknown (nearest is "{nearest}", {facts["probability"]:.1%}, else "{facts["runner_up"]}")\n'
+        f'unknown (nearest is "{nearest}", {metadata["probability"]:.1%}, else "{metadata["runner_up"]}")\n'
     )
     result = exll("explain", model, odd, "-o", "why.html", cwd=tmp_path)
     assert result.stdout == f'why.html: why odd.png is unknown (nearest is "{nearest}")\n'
@@ -71,8 +71,8 @@ def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
     assert "file not found" not in page
     assert exll("rules", model, "--html", rules, cwd=tmp_path).returncode == 0
     assert "000.png</bdi>: file not found" in rules.read_text(encoding="utf-8")  # its refs led from another folder
-    facts = exll_json("explain", model, tmp_path / "new.png", "-o", why)
-    assert facts["label"] == "kind 2"
+    metadata = exll_json("explain", model, tmp_path / "new.png", "-o", why)
+    assert metadata["label"] == "kind 2"
 
 
 def test_a_page_that_cannot_be_written_is_said_before_the_work(data: Path, tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_suspects_are_named(tmp_path: Path) -> None:
     picture(1, 500).save(wrong)
     (folder / "kind 2" / "copy.png").write_bytes((folder / "kind 1" / "003.png").read_bytes())
     assert exll("learn", folder, "-m", tmp_path / "m.exll").returncode == 0
-    facts = exll_json("suspects", tmp_path / "m.exll")
-    assert str(wrong) in [suspect["name"] for suspect in facts["suspects"]]
-    assert len(facts["contradictions"]) == 1
+    metadata = exll_json("suspects", tmp_path / "m.exll")
+    assert str(wrong) in [suspect["name"] for suspect in metadata["suspects"]]
+    assert len(metadata["contradictions"]) == 1
     words = exll("suspects", tmp_path / "m.exll").stdout
     assert "one image, several labels: " in words
     assert f'{wrong}: taught as "kind 0", the others say "kind 1"' in words

@@ -15,11 +15,11 @@ def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
         assert words in result.stdout
     assert "learned per second" in result.stdout
     assert result.stdout.count("IF it resembles learned/") == 2
-    facts = exll_json("info", tmp_path / "here" / "digits.exll")
-    assert f"the model, {facts['file_bytes']:,} bytes;" in result.stdout
-    assert facts["examples"] == 1438
-    assert facts["backbone"] == "nano"
-    assert len(facts["classes"]) == 10
+    metadata = exll_json("info", tmp_path / "here" / "digits.exll")
+    assert f"the model, {metadata['file_bytes']:,} bytes;" in result.stdout
+    assert metadata["examples"] == 1438
+    assert metadata["backbone"] == "nano"
+    assert len(metadata["classes"]) == 10
     sheets = list((tmp_path / "here").glob("rule_*.png"))
     assert f"Pictures of {len(sheets)} rules" in result.stdout
     assert len(sheets) > 10

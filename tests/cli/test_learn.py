@@ -48,9 +48,9 @@ def test_learned_data_is_said_to_be_so_and_again_teaches_it_twice(data: Path, tm
     assert exll_json("learn", data, "-m", model, "--again")["examples"] == 72
     more = write_class_folder(tmp_path / "more", classes=4, each=3, first=900)
     assert exll_json("learn", more, "-m", model)["examples"] == 84
-    facts = exll_json("info", model)
-    assert [lesson["learned"] for lesson in facts["lessons"]] == [36, 36, 12]
-    assert len(facts["classes"]) == 4
+    metadata = exll_json("info", model)
+    assert [lesson["learned"] for lesson in metadata["lessons"]] == [36, 36, 12]
+    assert len(metadata["classes"]) == 4
 
 
 def test_bad_files_are_skipped_counted_and_named(data: Path, tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_only_a_published_backbone_is_said_to_be_there_for_adding(data: Path, tm
 
 
 def test_an_order_has_one_spelling(data: Path, tmp_path: Path) -> None:
-    facts = exll_json("learn", data, "-m", tmp_path / "m.exll", "--order", "few-shot-2", "--backbone", "nano")
-    assert facts["order"] == "few-shot 2"
+    metadata = exll_json("learn", data, "-m", tmp_path / "m.exll", "--order", "few-shot-2", "--backbone", "nano")
+    assert metadata["order"] == "few-shot 2"
 
 
 def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_path: Path) -> None:

@@ -48,16 +48,16 @@ def test_a_map_is_the_same_for_a_seed_and_another_for_another(model: Path, tmp_p
 
 
 def test_json_says_what_was_drawn(model: Path, tmp_path: Path) -> None:
-    facts = json.loads(run(model, "--out", tmp_path / "m.html", "--method", "pca", "--json"))
-    assert facts["out"] == str(tmp_path / "m.html")
-    assert (facts["classes"], facts["examples"], facts["method"]) == (3, 120, "pca")
-    assert facts["prototypes"] == ExLLClassifier._from_file(read_model(model)).n_prototypes_
+    metadata = json.loads(run(model, "--out", tmp_path / "m.html", "--method", "pca", "--json"))
+    assert metadata["out"] == str(tmp_path / "m.html")
+    assert (metadata["classes"], metadata["examples"], metadata["method"]) == (3, 120, "pca")
+    assert metadata["prototypes"] == ExLLClassifier._from_file(read_model(model)).n_prototypes_
 
 
 def test_a_model_of_images_needs_no_network_for_its_map(model: Path, tmp_path: Path) -> None:
     file = read_model(model)
     backbone = {"name": "gone", "source": "/nowhere.onnx"}
-    write_model(tmp_path / "i.exll", {**file.facts, "kind": "image-learner", "backbone": backbone}, file.tensors)
+    write_model(tmp_path / "i.exll", {**file.metadata, "kind": "image-learner", "backbone": backbone}, file.tensors)
     assert "3 classes" in run(tmp_path / "i.exll", "-o", tmp_path / "i.html")
 
 
@@ -79,7 +79,7 @@ def test_a_file_without_a_model_is_named(model: Path, tmp_path: Path) -> None:
         run(tmp_path / "none.exll", "-o", tmp_path / "m.html")
     file = read_model(model)
     tensors = {name: array for name, array in file.tensors.items() if name != "prototypes.counts"}
-    write_model(tmp_path / "half.exll", file.facts, tensors)
+    write_model(tmp_path / "half.exll", file.metadata, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         run(tmp_path / "half.exll", "-o", tmp_path / "m.html")
     assert not (tmp_path / "m.html").exists()

@@ -107,7 +107,7 @@ def test_the_fused_score_of_glocal_is_the_sum_of_both_and_what_probabilities_are
     for x, unit in zip(STREAM.queries, STREAM.unit_queries, strict=True):
         explanation = glocal.explain(x)
         assert explanation.local_score is not None
-        global_scores, local_scores = asked.voices(asked.row_scores(unit[None]))
+        global_scores, local_scores = asked.global_and_local(asked.dots(unit[None]))
         fused = (global_scores + asked.local_share * local_scores)[0]
         k = asked.labels.index(explanation.label)
         assert k == fused.argmax()
@@ -235,7 +235,7 @@ def test_bad_questions_get_one_clear_sentence(model: ExLLClassifier) -> None:
 def test_memberships_are_shares_of_one(model: ExLLClassifier) -> None:
     asked = model.learner_.inference()
     explanation = model.explain(STREAM.queries[0])
-    scores = asked.row_scores(STREAM.unit_queries[:1])[0, : len(asked.prototype_ids)]
+    scores = asked.row_scores(asked.dots(STREAM.unit_queries[:1]))[0, : len(asked.prototype_ids)]
     weights = np.exp(scores - scores.max())
     row = asked.row_of_prototype(explanation.hit.prototype)
     assert explanation.hit.membership == pytest.approx(weights[row] / weights.sum())

@@ -1,5 +1,7 @@
 """The paper preset against the slow truth: every decision the same, every score the same."""
 
+from typing import Any, Literal
+
 import numpy as np
 import pytest
 
@@ -53,7 +55,11 @@ def test_every_decision_and_score_equals_the_oracle(seed: int) -> None:
     names: tuple[InferenceName, ...] = ("global", "local", "fused")
     for column, name in enumerate(names):
         assert asked.winners(stream.unit_queries, name).tolist() == answers[:, column].tolist()
-    for name, slow in zip(names, (oracle.global_scores, oracle.local_scores), strict=False):
+    ways: tuple[tuple[Literal["global", "local"], Any], ...] = (
+        ("global", oracle.global_scores),
+        ("local", oracle.local_scores),
+    )
+    for name, slow in ways:
         expected = np.array([slow(x, precision) for x in stream.unit_queries])
         np.testing.assert_allclose(asked.scores(stream.unit_queries, name), expected, rtol=1e-6, atol=1e-8)
         posteriors = np.array([oracle.posterior(row.tolist()) for row in expected])

@@ -82,11 +82,11 @@ def test_a_rounded_precision_holds_what_single_precision_can_and_a_file_holds_th
         statistics.learn(x, np.zeros(20), 0)
     for lagging in (plain, rounded):
         lagging.refresh(statistics, SHRINKAGE)
-    again.restore(20, samples, rounded.state())
+    again.restore(rounded.state(), samples)
     exact = plain.current.apply(np.eye(20))
     np.testing.assert_allclose(rounded.current.apply(np.eye(20)), exact, atol=1e-6 * np.abs(exact).max())
     assert not np.array_equal(rounded.current.apply(np.eye(20)), exact)
     np.testing.assert_array_equal(rounded.current.apply(stream.unit), again.current.apply(stream.unit))
     np.testing.assert_array_equal(rounded.exact(50, statistics, SHRINKAGE).apply(np.eye(20)), exact)
-    again.restore(20, samples, plain.state())  # as files of format 3 have it
+    again.restore(plain.state(), samples)  # as files of format 3 have it
     np.testing.assert_array_equal(rounded.current.apply(stream.unit), again.current.apply(stream.unit))

@@ -63,7 +63,7 @@ def test_the_form_for_few_rows_is_the_same_matrix(samples: int, rows: int, form:
     given = X.copy()
     for some in (X, X[:1], X[::3], np.asfortranarray(X)):
         np.testing.assert_allclose(precision.apply(some), kept.apply(some), rtol=1e-9, atol=1e-8)
-        np.testing.assert_allclose(precision.lengths(some), kept.lengths(some), rtol=1e-9)
+        np.testing.assert_allclose(precision.squared_norms(some), kept.squared_norms(some), rtol=1e-9)
     np.testing.assert_array_equal(X, given)
 
 
@@ -89,7 +89,7 @@ def test_lengths_are_quadratic_forms_also_beyond_one_chunk(samples: int) -> None
     precision = precision_of(statistics_of(X), SHRINKAGE)
     vectors = np.random.default_rng(1).normal(size=(700, 20))
     matrix = precision.apply(np.eye(20))
-    np.testing.assert_allclose(precision.lengths(vectors), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
+    np.testing.assert_allclose(precision.squared_norms(vectors), np.einsum("ij,jk,ik->i", vectors, matrix, vectors))
 
 
 def test_a_wide_precision_is_mirrored_across_tiles() -> None:

@@ -11,7 +11,7 @@ def prototypes_at(*centres: Vector) -> Prototypes:
     for centre in centres:
         index = prototypes.start(centre, 0.0)
         prototypes.open(0)
-        prototypes.squared_norms[index] = centre @ centre
+        prototypes.euclidean_squares[index] = centre @ centre
     return prototypes
 
 

@@ -85,7 +85,8 @@ def test_records_of_every_kind_survive_their_state() -> None:
     kinds: tuple[RecordsKind, ...] = ("none", "refs", "vectors", 3)
     for kind in kinds:
         learner = taught(kind).learner_
-        again = new_records(kind, 10, learner._records.state())
+        again = new_records(kind, 10)
+        again.restore(learner._records.state())
         assert len(again) == len(learner._records)
         for j in range(learner.prototype_count):
             for one, other in zip(again.of(j), learner.records(j), strict=True):

@@ -44,8 +44,8 @@ class SummedInference(Inference):
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         return first_of_largest_rows(global_scores + local_scores)
 
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
-        global_scores, local_scores = self.voices(row_scores)
+    def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
+        global_scores, local_scores = self.global_and_local(dots)
         scores = {"fused": global_scores + local_scores, "global": global_scores, "local": local_scores}[inference]
         labels, posteriors = first_of_largest_rows(scores), softmax_rows(scores)[0]
         raise_winner(posteriors, labels)
@@ -72,8 +72,8 @@ class SummedLearner(ExLL):
 
     def _answer(self, block: Block, row: int, k: int) -> int:
         assert isinstance(block, PaperBlock)
-        scores = block.megaclouds.of_row(row) - 0.5 * self._megaclouds.lengths
-        clouds = block.prototypes.of_row(row) - 0.5 * self._prototypes.lengths
+        scores = block.megaclouds.of_row(row) - 0.5 * self._megaclouds.squared_norms
+        clouds = block.prototypes.of_row(row) - 0.5 * self._prototypes.squared_norms
         best = [clouds[self._megaclouds.members(c)].max() for c in range(self.class_count)]
         return first_of_largest(scores + best)
 
@@ -110,9 +110,6 @@ class SummedLearner(ExLL):
             heads=(linear_discriminant, linear_discriminant),
         )
 
-    def _merge_classes(self, kept: int, absorbed: int) -> None:
-        self._megaclouds.merge(kept, absorbed, lambda mean: self._precision.current.lengths(mean[None, :])[0])
-
 
 class Unfinished(ExLL):
     """A preset that has not been written yet."""
@@ -120,11 +117,11 @@ class Unfinished(ExLL):
 
 def install(folder: Path, **presets: str) -> None:
     """Leave there what an installed package leaves."""
-    facts = folder / "more_presets-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: more-presets\nVersion: 1.0\n")
+    metadata = folder / "more_presets-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: more-presets\nVersion: 1.0\n")
     lines = [f"{name} = {value}" for name, value in presets.items()]
-    (facts / "entry_points.txt").write_text("\n".join(["[exll.presets]", *lines, ""]))
+    (metadata / "entry_points.txt").write_text("\n".join(["[exll.presets]", *lines, ""]))
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +183,7 @@ def test_a_preset_of_a_package_is_found_once_and_named_after_ours(monkeypatch: p
     [
         ("missing", "no_such_module:Preset gives ModuleNotFoundError (No module named 'no_such_module')."),
         ("number", f"{__name__}:CLOUD is no subclass of exll.learner.exll.ExLL."),
-        ("unfinished", f"{__name__}:Unfinished lacks _answer, _block, _make_answers, _merge_classes, "),
+        ("unfinished", f"{__name__}:Unfinished lacks _answer, _block, _make_answers, "),
     ],
 )
 def test_a_broken_preset_is_refused_in_one_sentence(name: str, reason: str) -> None:

@@ -55,7 +55,7 @@ def test_every_row_is_solved_for(rows: int) -> None:
     cholesky(matrix)
     solve_rows(matrix, values)
     np.testing.assert_allclose(values, half, rtol=1e-9, atol=1e-11)
-    solve_rows(matrix, values, turned=True)
+    solve_rows(matrix, values, transposed=True)
     np.testing.assert_allclose(values, whole, rtol=1e-8, atol=1e-10)
     unfit: Any
     for unfit in (np.zeros((2, 29)), np.asfortranarray(np.zeros((2, 30))), np.zeros((2, 30), np.float32)):

@@ -22,7 +22,7 @@ class Parts:
     nearness: Vector
     towards_prototype: Vector
     shared: float
-    reach: float
+    norms: float
 
 
 @dataclass(frozen=True)
@@ -116,19 +116,19 @@ class OracleGlocal:
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
         return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, {cloud}, self._origin_of(groups))
 
-    def parts_without_film(self, i: int, film: list[int]) -> Parts:
-        """As if the samples of its film, lying at their mean, had never been in the class. A prototype goes with
+    def parts_without_film(self, i: int, clip: list[int]) -> Parts:
+        """As if the samples of its clip, lying at their mean, had never been in the class. A prototype goes with
         them if it is theirs by more than half; the one with the smallest share of them stays in any case."""
         k = self.truths[i]
-        groups = [[j for j in self.samples_of(c) if j not in film] for c in self.classes]
+        groups = [[j for j in self.samples_of(c) if j not in clip] for c in self.classes]
         shares = {
-            cloud: sum(j in film for j in self.members_of(cloud)) / len(self.members_of(cloud))
+            cloud: sum(j in clip for j in self.members_of(cloud)) / len(self.members_of(cloud))
             for cloud in self.clouds_of(k)
         }
         gone = {cloud for cloud, share in shares.items() if share > 0.5}
         if gone == set(shares):
             gone.remove(min(shares, key=shares.__getitem__))
-        precision = self.precision(self.scatter([*groups, film]))
+        precision = self.precision(self.scatter([*groups, clip]))
         return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, gone, self._origin_of(groups))
 
     def _origin_of(self, groups: list[list[int]]) -> Vector:
@@ -161,8 +161,8 @@ class OracleGlocal:
                 if cloud not in gone:
                     cosines.append(dot / np.sqrt((centre - self.origin) @ precision @ (centre - self.origin)))
             local.append(max(cosines))
-        reach = float(np.sqrt(seen @ precision @ seen))
-        return Parts(np.array(towards), np.array(nearness), np.array(local), self._shared(np.array(dots)), reach)
+        norm = float(np.sqrt(seen @ precision @ seen))
+        return Parts(np.array(towards), np.array(nearness), np.array(local), self._shared(np.array(dots)), norm)
 
     def _shared(self, dots: Vector) -> float:
         """The classes are those of the whole stream, whatever the dots were taken without."""

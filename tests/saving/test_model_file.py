@@ -17,11 +17,18 @@ from safetensors.numpy import load_file, save_file
 
 from exll import ExLLClassifier, ModelFileError, load
 from exll.learner.glocal.learner import GlocalLearner
-from exll.saving import model_file
+from exll.saving import model_file, whole_files
 from exll.saving.model_file import read_model, write_model
 from exll.saving.strings import strings_from_tensors, strings_to_tensors
 from exll.types import RecordsKind, Tensors
-from support import PRESET_NAMES, assert_equal_models, both_presets, filmed, random_stream
+from support import (
+    PRESET_NAMES,
+    assert_equal_models,
+    both_presets,
+    random_stream,
+    stream_of_clips,
+    with_old_names,
+)
 
 STREAM = random_stream(21, width=6, classes=3, samples=40)
 
@@ -115,20 +122,20 @@ def test_a_newer_format_asks_for_an_update(tmp_path: Path, monkeypatch: pytest.M
 
 SINCE_FORMAT_3 = (
     "judgement.reviewed",
-    *(f"witnesses.{name}" for name in ("take", "take_sum", "take_last", "take_starts", "take_lengths")),
-    *(f"witnesses.{name}" for name in ("film_starts", "film_means")),
+    *(f"reservoir.{name}" for name in ("clip", "clip_sum", "clip_last", "clip_starts", "clip_lengths")),
+    *(f"reservoir.{name}" for name in ("ended_clip_starts", "ended_clip_means")),
 )
 
 
 @pytest.mark.parametrize("samples", [10, 120])
-def test_a_file_of_format_2_goes_on_and_learns_of_films_from_now_on(tmp_path: Path, samples: int) -> None:
-    stream, _ = filmed(2, films=6)
+def test_a_file_of_format_2_goes_on_and_learns_of_clips_from_now_on(tmp_path: Path, samples: int) -> None:
+    stream, _ = stream_of_clips(2, clips=6)
     model, path = ExLLClassifier().partial_fit(stream.X[:samples], stream.y[:samples]), tmp_path / "old.exll"
     model.save(path)
     file = read_model(path)
     for name in SINCE_FORMAT_3:
         file.tensors.pop(name)
-    write_model(path, {**file.facts, "format": 2}, file.tensors)
+    write_model(path, {**file.metadata, "format": 2}, with_old_names(file.tensors))
     found = load(path)
     np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
     assert found.novelty_threshold() == model.novelty_threshold()
@@ -137,13 +144,13 @@ def test_a_file_of_format_2_goes_on_and_learns_of_films_from_now_on(tmp_path: Pa
     np.testing.assert_array_equal(found.predict_proba(stream.queries), model.predict_proba(stream.queries))
     learner = found.learner_
     assert isinstance(learner, GlocalLearner)
-    films = learner._witnesses.films()
-    assert (films.of[:samples] == -1).all()
-    assert (films.of[samples + 12 :] >= 0).all()
+    clips = learner._reservoir.clips()
+    assert (clips.of[:samples] == -1).all()
+    assert (clips.of[samples + 12 :] >= 0).all()
 
 
 @pytest.mark.parametrize("samples", [40, 120])
-def test_a_file_of_format_1_is_judged_anew_from_its_witnesses(tmp_path: Path, samples: int) -> None:
+def test_a_file_of_format_1_is_judged_anew_from_its_reservoir(tmp_path: Path, samples: int) -> None:
     stream = random_stream(5, width=6, classes=3, samples=samples)
     model = ExLLClassifier().partial_fit(stream.X, stream.y)
     learner, path = model.learner_, tmp_path / "old.exll"
@@ -152,7 +159,7 @@ def test_a_file_of_format_1_is_judged_anew_from_its_witnesses(tmp_path: Path, sa
     file = read_model(path)
     for name in ("judgement.distance_weight", *SINCE_FORMAT_3):
         file.tensors.pop(name)
-    write_model(path, {**file.facts, "format": 1}, file.tensors)
+    write_model(path, {**file.metadata, "format": 1}, with_old_names(file.tensors))
     learner._judge_anew(learner._judgement.ridge, reviewed=True)
     learner._answers = None
     found = load(path)
@@ -229,51 +236,61 @@ FORGED_PAPER: dict[str, Forgery] = {
 }
 FORGED_GLOCAL: dict[str, Forgery] = {
     "no judgement": lambda f, t: t.pop("judgement.ridge"),
-    "half a judgement": lambda f, t: t.pop("judgement.level"),
+    "half a judgement": lambda f, t: t.pop("judgement.intercept"),
     "a ridge of nobody's in format 1": lambda f, t: (
         t.pop("judgement.distance_weight"),
         t.update({"judgement.ridge": np.array(7.0), "judgement.novelties": np.empty(0)}),
     ),
     "a ridge that is none of ours": lambda f, t: t.update({"judgement.ridge": np.array(0.3)}),
-    "no spread": lambda f, t: t.update({"judgement.spread": np.array(0.0)}),
-    "a spread below nothing": lambda f, t: t.update({"judgement.spread": np.array(-1.0)}),
+    "no standard deviation": lambda f, t: t.update({"judgement.similarity_std": np.array(0.0)}),
+    "a standard deviation below zero": lambda f, t: t.update({"judgement.similarity_std": np.array(-1.0)}),
     "a weight that is no number": lambda f, t: t.update({"judgement.class_weight": np.array(np.nan)}),
     "a weight that is two": lambda f, t: t.update({"judgement.class_weight": np.ones(2)}),
     "a weight below nothing": lambda f, t: t.update({"judgement.class_weight": np.array(-1.0)}),
-    "distances without a spread": lambda f, t: t.update({"judgement.spread_of_distance": np.array(0.0)}),
+    "distances without a standard deviation": lambda f, t: t.update({"judgement.distance_std": np.array(0.0)}),
     "novelties in a table": lambda f, t: t.update({"judgement.novelties": np.ones((2, 2))}),
-    "sureness beyond all numbers": lambda f, t: t.update({"judgement.level": np.array(1e6)}),
+    "a temperature beyond all numbers": lambda f, t: t.update({"judgement.intercept": np.array(1e6)}),
     "a slope beyond all numbers": lambda f, t: t.update({"judgement.slope": np.array(1e6)}),
-    "a witness missing": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:-1]}),
-    "all witnesses missing": lambda f, t: t.update({n: t[n][:0] for n in t if n.startswith("witnesses.")}),
-    "witnesses of another width": lambda f, t: t.update({"witnesses.vectors": t["witnesses.vectors"][:, :-1]}),
-    "a witness that is no number": lambda f, t: t.update({"witnesses.vectors": with_nan(t["witnesses.vectors"])}),
-    "a witness that is no unit vector": lambda f, t: t.update(
-        {"witnesses.vectors": np.float32(1e30) * t["witnesses.vectors"]}
+    "a sample of the reservoir missing": lambda f, t: t.update({"reservoir.vectors": t["reservoir.vectors"][:-1]}),
+    "all samples of the reservoir missing": lambda f, t: t.update(
+        {n: t[n][:0] for n in t if n.startswith("reservoir.")}
     ),
-    "no vectors of witnesses": lambda f, t: t.pop("witnesses.vectors"),
-    "a mean of a film that is no mean": lambda f, t: t.update(
-        {"witnesses.film_starts": np.array([0]), "witnesses.film_means": np.full((1, 6), 1e30)}
+    "reservoir of another width": lambda f, t: t.update({"reservoir.vectors": t["reservoir.vectors"][:, :-1]}),
+    "a sample of the reservoir that is no number": lambda f, t: t.update(
+        {"reservoir.vectors": with_nan(t["reservoir.vectors"])}
+    ),
+    "a sample of the reservoir that is no unit vector": lambda f, t: t.update(
+        {"reservoir.vectors": np.float32(1e30) * t["reservoir.vectors"]}
+    ),
+    "no vectors of the reservoir": lambda f, t: t.pop("reservoir.vectors"),
+    "a mean of a clip that is no mean": lambda f, t: t.update(
+        {"reservoir.ended_clip_starts": np.array([0]), "reservoir.ended_clip_means": np.full((1, 6), 1e30)}
     ),
     "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
-    "a witness of no class": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] + 1}),
-    "a witness of a class below all": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] - 1}),
-    "a witness of no prototype": lambda f, t: t.update({"witnesses.prototypes": t["witnesses.prototypes"] + 999}),
-    "a witness of another class's prototype": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"] * 0}),
-    "a take missing": lambda f, t: t.update({"witnesses.take_starts": t["witnesses.take_starts"][1:]}),
-    "a take of nothing": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0}),
-    "takes longer than the stream": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] + 99}),
-    "a film of nobody's": lambda f, t: t.update({"witnesses.take_lengths": t["witnesses.take_lengths"] * 0 + 9}),
-    "a film without a mean": lambda f, t: t.update({"witnesses.film_starts": np.arange(3)}),
-    "films of another width": lambda f, t: t.update({"witnesses.film_means": np.zeros((0, 7), np.float32)}),
-    "a last sample of another width": lambda f, t: t.update({"witnesses.take_last": np.zeros(7, np.float32)}),
-    "a last take of another width": lambda f, t: t.update({"witnesses.take_sum": np.zeros(7)}),
-    "a last take of no class": lambda f, t: t.update({"witnesses.take": np.array([99, 0, 1])}),
-    "a last take beyond the end": lambda f, t: t.update({"witnesses.take": np.array([0, 99, 1])}),
-    "half of a last take": lambda f, t: t.update({"witnesses.take": np.array([0, 1])}),
-    "a review that is overdue": lambda f, t: t.update({"glocal.next_review": np.array(40)}),
-    "an origin of another width": lambda f, t: t.update({"glocal.seen_from": np.zeros(7)}),
-    "no origin": lambda f, t: t.pop("glocal.seen_from"),
+    "a sample of the reservoir of no class": lambda f, t: t.update({"reservoir.classes": t["reservoir.classes"] + 1}),
+    "a sample of the reservoir of a class below all": lambda f, t: t.update(
+        {"reservoir.classes": t["reservoir.classes"] - 1}
+    ),
+    "a sample of the reservoir of no prototype": lambda f, t: t.update(
+        {"reservoir.prototypes": t["reservoir.prototypes"] + 999}
+    ),
+    "a sample of the reservoir of another class's prototype": lambda f, t: t.update(
+        {"reservoir.classes": t["reservoir.classes"] * 0}
+    ),
+    "a clip missing": lambda f, t: t.update({"reservoir.clip_starts": t["reservoir.clip_starts"][1:]}),
+    "a clip of nothing": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] * 0}),
+    "clips longer than the stream": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] + 99}),
+    "a clip of nobody's": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] * 0 + 9}),
+    "a clip without a mean": lambda f, t: t.update({"reservoir.ended_clip_starts": np.arange(3)}),
+    "clips of another width": lambda f, t: t.update({"reservoir.ended_clip_means": np.zeros((0, 7), np.float32)}),
+    "a last sample of another width": lambda f, t: t.update({"reservoir.clip_last": np.zeros(7, np.float32)}),
+    "a last clip of another width": lambda f, t: t.update({"reservoir.clip_sum": np.zeros(7)}),
+    "a last clip of no class": lambda f, t: t.update({"reservoir.clip": np.array([99, 0, 1])}),
+    "a last clip beyond the end": lambda f, t: t.update({"reservoir.clip": np.array([0, 99, 1])}),
+    "half of a last clip": lambda f, t: t.update({"reservoir.clip": np.array([0, 1])}),
+    "a review that is overdue": lambda f, t: t.update({"schedule.next_review": np.array(40)}),
+    "an origin of another width": lambda f, t: t.update({"schedule.origin": np.zeros(7)}),
+    "no origin": lambda f, t: t.pop("schedule.origin"),
 }
 
 
@@ -290,9 +307,9 @@ def test_a_well_formed_file_with_an_impossible_model_is_refused(preset: str, fau
     path = tmp_path / "model.exll"
     small_model(preset).save(path)
     file = read_model(path)
-    facts, tensors = {k: v for k, v in file.facts.items() if k != "format"}, dict(file.tensors)
-    {**FORGED, **FORGED_PAPER, **FORGED_GLOCAL}[fault](facts, tensors)
-    write_model(path, facts, tensors)
+    metadata, tensors = {k: v for k, v in file.metadata.items() if k != "format"}, dict(file.tensors)
+    {**FORGED, **FORGED_PAPER, **FORGED_GLOCAL}[fault](metadata, tensors)
+    write_model(path, metadata, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 
@@ -302,30 +319,30 @@ FORGED_SHARED: dict[str, Forgery] = {
     "vectors of another width": lambda f, t: t.update({"records.vectors": t["records.vectors"][:, :-1]}),
     "no vectors": lambda f, t: t.pop("records.vectors"),
     "records of another kind": lambda f, t: f.update(records="refs"),
-    "a witness missing": lambda f, t: t.update({"witnesses.classes": t["witnesses.classes"][:-1]}),
-    "too few vectors of witnesses": lambda f, t: t.update({"witnesses.vectors": t["records.vectors"][:-1]}),
+    "a sample of the reservoir missing": lambda f, t: t.update({"reservoir.classes": t["reservoir.classes"][:-1]}),
+    "too few vectors of the reservoir": lambda f, t: t.update({"reservoir.vectors": t["records.vectors"][:-1]}),
 }
 
 
 @pytest.mark.parametrize("fault", FORGED_SHARED)
-def test_a_file_is_refused_where_records_do_not_hold_what_witnesses_need(fault: str, tmp_path: Path) -> None:
+def test_a_file_is_refused_where_records_do_not_hold_what_the_reservoir_needs(fault: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"
     small_model("glocal", "vectors").save(path)
     file = read_model(path)
-    assert "witnesses.vectors" not in file.tensors
-    FORGED_SHARED[fault](file.facts, file.tensors)
-    write_model(path, file.facts, file.tensors)
+    assert "reservoir.vectors" not in file.tensors
+    FORGED_SHARED[fault](file.metadata, file.tensors)
+    write_model(path, file.metadata, file.tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 
 
-def test_a_young_model_without_the_vectors_of_its_witnesses_is_refused(tmp_path: Path) -> None:
+def test_a_young_model_without_the_vectors_of_its_reservoir_is_refused(tmp_path: Path) -> None:
     stream, path = random_stream(3, width=40, classes=2, samples=12), tmp_path / "model.exll"
     ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y).save(path)
     file = read_model(path)
-    assert file.tensors.pop("witnesses.vectors").dtype == np.float32
-    write_model(path, file.facts, file.tensors)
-    with pytest.raises(ModelFileError, match="the witnesses have no vectors"):
+    assert file.tensors.pop("reservoir.vectors").dtype == np.float32
+    write_model(path, file.metadata, file.tensors)
+    with pytest.raises(ModelFileError, match="the reservoir has no vectors"):
         load(path)
 
 
@@ -336,7 +353,7 @@ def test_a_file_without_some_of_its_records_is_refused(records: RecordsKind, tmp
     file = read_model(path)
     cut = {n: t[:-1] for n, t in file.tensors.items() if n in ("records.prototypes", "records.vectors")}
     refs = strings_to_tensors("records.refs", strings_from_tensors("records.refs", file.tensors)[:-1])
-    write_model(path, file.facts, {**file.tensors, **cut, **refs})
+    write_model(path, file.metadata, {**file.tensors, **cut, **refs})
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
 
@@ -420,7 +437,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(
     def no_space(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(model_file, "_flush", no_space)
+    monkeypatch.setattr(whole_files, "_flush", no_space)
     with pytest.raises(ModelFileError, match=r"model\.exll cannot be written: No space left on device\."):
         model.partial_fit(STREAM.X, ["mug"] * 40).save(path)
     assert path.read_bytes() == before
@@ -475,10 +492,10 @@ def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> 
     model, path = saved
     size = int.from_bytes(path.read_bytes()[:8], "little")
     header = json.loads(path.read_bytes()[8 : 8 + size])
-    facts = json.loads(header["__metadata__"]["exll"])
-    assert facts["kind"] == "classifier"
-    assert facts["preset"] == model.preset
-    assert facts["width"] == 6
+    metadata = json.loads(header["__metadata__"]["exll"])
+    assert metadata["kind"] == "classifier"
+    assert metadata["preset"] == model.preset
+    assert metadata["width"] == 6
 
 
 def test_a_thousand_photos_of_624_features_make_a_file_of_at_most_six_megabytes(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Files of older formats open, answer as they did, and go on.
 
-``old_files`` holds models that the code of their time wrote, with films and photos in them, and what the code of
+``old_files`` holds models that the code of their time wrote, with clips and photos in them, and what the code of
 format 3 answered from each.
 """
 
@@ -13,7 +13,7 @@ from exll import ExLLClassifier, load
 from exll.learner.glocal import reservoir
 from exll.saving.model_file import FORMAT, read_model, write_model
 from exll.types import InferenceName, RecordsKind, Tensors
-from support import assert_equal_models, random_stream
+from support import assert_equal_models, random_stream, with_old_names
 
 FOLDER = Path(__file__).parent / "old_files"
 FILES = sorted(FOLDER.glob("format-*.exll"))
@@ -25,7 +25,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
 def test_there_are_files_of_all_older_formats_and_of_both_presets() -> None:
-    found = {(read_model(path).facts["format"], read_model(path).facts["preset"]) for path in FILES}
+    found = {(read_model(path).metadata["format"], read_model(path).metadata["preset"]) for path in FILES}
     assert found == {(number, preset) for number in range(1, 4) for preset in ("glocal", "paper")}
 
 
@@ -48,7 +48,7 @@ def test_an_old_file_answers_as_it_did(path: Path) -> None:
 def test_an_old_file_is_saved_in_the_newest_format_and_goes_on(path: Path, tmp_path: Path) -> None:
     straight = load(path)
     straight.save(tmp_path / "new.exll")
-    assert read_model(tmp_path / "new.exll").facts["format"] == FORMAT
+    assert read_model(tmp_path / "new.exll").metadata["format"] == FORMAT
     stopped = load(tmp_path / "new.exll")
     assert_equal_models(straight, stopped)
     files = []
@@ -76,10 +76,10 @@ def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_
     file = read_model(path)
     positions = reservoir._positions_after(150)
     single: Tensors = {
-        "witnesses.vectors": stream.unit[positions].astype(np.float32),
+        "reservoir.vectors": stream.unit[positions].astype(np.float32),
         "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
     }
-    write_model(path, {**file.facts, "format": 3}, {**file.tensors, **single})
+    write_model(path, {**file.metadata, "format": 3}, with_old_names({**file.tensors, **single}))
     stopped = load(path)
     assert_equal_models(straight, stopped)
     for model in (straight, stopped):

@@ -130,7 +130,7 @@ def test_a_video_and_an_object_of_one_name_are_two_units() -> None:
 
 def test_frames_numbered_by_their_names_are_in_the_order_of_the_numbers() -> None:
     names = ["0.jpg", "2.jpg", "007.jpg", "10.jpg", "100.jpg", f"{'9' * 5000}.jpg"]
-    examples = [Example(f"take2/{name}", "mug", video="take") for name in reversed(names)]
+    examples = [Example(f"take2/{name}", "mug", video="clip") for name in reversed(names)]
     assert [example.ref for example in arrange(examples, "instance")] == [f"take2/{name}" for name in names]
 
 

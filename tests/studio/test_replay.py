@@ -20,7 +20,7 @@ LABELS = ["mug", "pan", "cup", "jug"]
 
 @dataclass
 class Hand:
-    """Takes random steps in a project, with vectors instead of images: the log is the same."""
+    """CurrentClip random steps in a project, with vectors instead of images: the log is the same."""
 
     project: Project
     rng: np.random.Generator

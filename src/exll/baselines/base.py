@@ -63,18 +63,18 @@ class Baseline(StreamClassifier):
     def _fixed_parameters(self) -> dict[str, Any]:
         return self.learner_.parameters
 
-    def _facts(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, Any]:
         return {"learner": self.name, "parameters": self.learner_.parameters}
 
     @classmethod
     def _from_file(cls, file: ModelFile) -> Self:
         """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
-        facts = file.facts
-        classifier = cls(**facts["parameters"])
+        metadata = file.metadata
+        classifier = cls(**metadata["parameters"])
         classifier._check_parameters()
-        learner = classifier._new_learner(facts["width"])
+        learner = classifier._new_learner(metadata["width"])
         learner.restore(labels_of_file(file), file.tensors)
-        classifier._restore(learner, facts)
+        classifier._restore(learner, metadata)
         return classifier
 
     def _ask(self, X: Any) -> tuple[Answers, NDArray[np.floating]]:

@@ -62,7 +62,7 @@ class RuleLearner(Guarded[Answers]):
                         self.sample_count += 1
 
     def answers(self) -> Answers:
-        return self._asked()
+        return self._current_answers()
 
     def _make_answers(self) -> Answers:
         return Answers(self.labels, self.rule.scores())

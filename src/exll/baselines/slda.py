@@ -68,7 +68,6 @@ class SLDARule(ClassMeansRule):
     def __init__(self, width: int, shrinkage: float, residual: Residual) -> None:
         super().__init__(width)
         self._shrinkage = shrinkage
-        self._residual = residual
         self._statistics = GlobalStatistics(width, residual)
 
     def learn(self, x: Vector, k: int) -> None:
@@ -104,6 +103,6 @@ class SLDARule(ClassMeansRule):
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
         super().restore(state, classes, samples)
         shared = {name.removeprefix("statistics."): array for name, array in state.items()}
-        self._statistics = GlobalStatistics.from_state(self._width, self._residual, shared)
+        self._statistics.restore(shared)
         if self._statistics.count != samples:
             raise ValueError("the covariance is not of all samples")

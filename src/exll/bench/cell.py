@@ -86,30 +86,30 @@ class _Run:
         self.test, self.truths = test, np.array([example.label for example in test])
         self.questions = self._rows(test)
         self.learner = cell.learner.new(cell.seed)
-        self.voices = cell.learner.asked
+        self.variants = cell.learner.asked
         self.seen: set[str] = set()
         self.seconds = {"learning": 0.0, "asking": 0.0, "last_asking": 0.0}
-        self.ahead = dict.fromkeys(self.voices, 0)
+        self.ahead = dict.fromkeys(self.variants, 0)
         self.answerable = 0  # of the examples asked ahead, those of a class that had been learned
 
     def whole(self) -> dict[str, Any]:
         begun = time.perf_counter()
         points, curve = self.cell.task.evaluation.points(self.stream), []
-        per_class: dict[str, list[metrics.PerClass]] = {voice: [] for voice in self.voices}
+        per_class: dict[str, list[metrics.PerClass]] = {variant: [] for variant in self.variants}
         start, right = 0, {}
         for end in points:
             self._learn(start, end)
             right = self._ask()
-            for voice in self.voices:
-                per_class[voice].append(metrics.per_class(right[voice], self.truths, self.seen))
-            accuracies = {voice: metrics.of_seen(right[voice], self.truths, self.seen) for voice in self.voices}
+            for variant in self.variants:
+                per_class[variant].append(metrics.per_class(right[variant], self.truths, self.seen))
+            accuracies = {variant: metrics.of_seen(right[variant], self.truths, self.seen) for variant in self.variants}
             curve.append({"examples": end, "classes": len(self.seen), "accuracy": accuracies})
             start = end
-        answers = {voice: self._answer(right[voice], per_class[voice]) for voice in self.voices}
-        for voice in self.voices:
-            answers[voice]["test_then_train"] = self._test_then_train(voice)
+        answers = {variant: self._answer(right[variant], per_class[variant]) for variant in self.variants}
+        for variant in self.variants:
+            answers[variant]["test_then_train"] = self._test_then_train(variant)
         return {
-            "voices": answers,
+            "variants": answers,
             "either_right": self._either_right(right),
             "curve": curve,
             "examples": len(self.stream),
@@ -128,20 +128,20 @@ class _Run:
             X, y = self._rows(examples), np.array([example.label for example in examples])
             if ahead and self.seen:
                 self.answerable += int(np.isin(y, sorted(self.seen)).sum())
-                for voice, arguments in self.voices.items():
-                    self.ahead[voice] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
+                for variant, arguments in self.variants.items():
+                    self.ahead[variant] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
             begun = time.perf_counter()
             self._partial_fit(X, y)
             self.seconds["learning"] += time.perf_counter() - begun
             self.seen.update(y.tolist())
 
-    def _test_then_train(self, voice: str) -> float | None:
+    def _test_then_train(self, variant: str) -> float | None:
         """The share of the stream that was answered rightly before it was learned.
 
         None where not one example was asked whose class had been learned, as in a stream shorter than a block, or where
         every block is of new classes: 0 for every learner would say nothing about any.
         """
-        return self.ahead[voice] / len(self.stream) if self.answerable else None
+        return self.ahead[variant] / len(self.stream) if self.answerable else None
 
     def _partial_fit(self, X: NDArray[np.float32], y: NDArray[np.str_]) -> None:
         if self.seen or not _wants_classes(self.learner):
@@ -152,10 +152,10 @@ class _Run:
     def _ask(self) -> dict[str, metrics.Right]:
         begun = time.perf_counter()
         right = {
-            voice: self.learner.predict(self.questions, **arguments).astype(str) == self.truths
-            for voice, arguments in self.voices.items()
+            variant: self.learner.predict(self.questions, **arguments).astype(str) == self.truths
+            for variant, arguments in self.variants.items()
         }
-        self.seconds["last_asking"] = (time.perf_counter() - begun) / len(self.voices)
+        self.seconds["last_asking"] = (time.perf_counter() - begun) / len(self.variants)
         self.seconds["asking"] += time.perf_counter() - begun
         return right
 
@@ -170,7 +170,7 @@ class _Run:
         }
 
     def _either_right(self, right: dict[str, metrics.Right]) -> float | None:
-        by_inference = {arguments.get("inference"): voice for voice, arguments in self.voices.items()}
+        by_inference = {arguments.get("inference"): variant for variant, arguments in self.variants.items()}
         if not {"global", "local"} <= by_inference.keys():
             return None
         return metrics.either_right(right[by_inference["global"]], right[by_inference["local"]])

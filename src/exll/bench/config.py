@@ -14,7 +14,7 @@ from exll.streams.orderings import order_name
 DEFAULT_BACKBONE = "nano"
 TOP = ("name", "learners", "backbones", "seeds", "test_then_train", "tasks")
 COMMON = ("seeds", "test_then_train")  # said once for all tasks, or in a task for itself
-LEARNER = ("name", "class", "arguments", "voices")
+LEARNER = ("name", "class", "arguments", "variants")
 TASK = ("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments")
 
 
@@ -28,7 +28,7 @@ class Plan:
     tasks: tuple[Task, ...]
 
     def __post_init__(self) -> None:
-        names = [voice for learner in self.learners for voice in learner.asked]
+        names = [variant for learner in self.learners for variant in learner.asked]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise BenchError(f"two learners answer to the name {twice[0]}; give one of them another name.")
@@ -76,12 +76,12 @@ def _learner(entry: Any, folder: str) -> Learner:
         raise BenchError(f"a learner needs a class: a known name, or my_module:MyLearner; got {entry}.")
     learner = with_arguments(find_learner(_text(entry["class"], "class"), folder), entry.get("arguments", {}))
     name = _text(entry.get("name", learner.name), "name")
-    if "voices" in entry:
-        return replace(learner, name=name, voices=entry["voices"])
+    if "variants" in entry:
+        return replace(learner, name=name, variants=entry["variants"])
     if name == learner.name:
         return learner
     return replace(
-        learner, name=name, voices={f"{name}{v.removeprefix(learner.name)}": a for v, a in learner.voices.items()}
+        learner, name=name, variants={f"{name}{v.removeprefix(learner.name)}": a for v, a in learner.variants.items()}
     )
 
 

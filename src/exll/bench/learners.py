@@ -16,7 +16,7 @@ EXLL = "exll.estimator:ExLLClassifier"
 
 @dataclass(frozen=True)
 class Learner:
-    """A class, what it is made with, and the voices that answer for it.
+    """A class, what it is made with, and the variants that answer for it.
 
     One learner may be asked in several ways: ExLL learns once and answers as ExLL-M, ExLL-P and ExLL-F.
     """
@@ -24,12 +24,12 @@ class Learner:
     name: str
     target: str  # "module:Class"
     arguments: dict[str, Any] = field(default_factory=dict)
-    voices: dict[str, dict[str, Any]] = field(default_factory=dict)  # name in reports -> arguments of predict
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)  # name in reports -> arguments of predict
     search: str | None = None  # a folder to import from: that of the configuration
 
     @property
     def asked(self) -> dict[str, dict[str, Any]]:
-        return self.voices or {self.name: {}}
+        return self.variants or {self.name: {}}
 
     def new(self, seed: int) -> Any:
         """A learner that knows nothing; the seed is for one that draws at random."""
@@ -53,7 +53,7 @@ class Learner:
         return {
             "target": self.target,
             "arguments": self.arguments,
-            "voices": self.asked,
+            "variants": self.asked,
             "source": _source(self._class()),
         }
 
@@ -69,8 +69,8 @@ class Learner:
 
 
 def _exll(name: str, preset: str) -> Learner:
-    voices = {f"{name}-M": "global", f"{name}-P": "local", f"{name}-F": "fused"}
-    return Learner(name, EXLL, {"preset": preset}, {voice: {"inference": way} for voice, way in voices.items()})
+    variants = {f"{name}-M": "global", f"{name}-P": "local", f"{name}-F": "fused"}
+    return Learner(name, EXLL, {"preset": preset}, {variant: {"inference": way} for variant, way in variants.items()})
 
 
 def _baselines() -> dict[str, Learner]:
@@ -130,7 +130,7 @@ def parameters_of(learner: Any) -> int | None:
     inner = getattr(learner, "learner_", None)
     if inner is None or not hasattr(inner, "prototype_count"):
         return None
-    kept = ("records.", "witnesses.")
+    kept = ("records.", "reservoir.")
     records = sum(array.size for name, array in inner.state().items() if name.startswith(kept))
     return int(inner.width * (inner.class_count + inner.prototype_count) + inner.width**2 + records)
 

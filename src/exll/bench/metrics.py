@@ -61,7 +61,7 @@ def backward_transfer(points: Sequence[PerClass]) -> float | None:
 
 
 def either_right(one: Right, other: Right) -> float:
-    """How often at least one of two voices is right: what choosing between them could reach at most."""
+    """How often at least one of two variants is right: what choosing between them could reach at most."""
     return top_1(one | other)
 
 

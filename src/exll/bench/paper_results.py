@@ -134,7 +134,7 @@ ODDITIES: tuple[tuple[str | None, str, str], ...] = (  # data set (None: any), l
         None,
         "ExLL-F",
         "The fused label depends on the pair of labels alone, so 'either right' bounds it in practice. The paper's "
-        "gains of ExLL-F over both voices go beyond that bound; counting Phi with test labels gives such numbers.",
+        "gains of ExLL-F over both variants go beyond that bound; counting Phi with test labels gives such numbers.",
     ),
     ("places365", "NCM", "The paper's class-IID row of Places-365 is the row of Places-LT, number for number."),
     (
@@ -189,7 +189,7 @@ def published_accuracy(dataset: str, order: str, learner: str, backbone: str) ->
 
 
 def published_netscore(learner: str, backbone: str) -> float | None:
-    """The paper has one row for all three voices of ExLL."""
+    """The paper has one row for all three variants of ExLL."""
     row = NETSCORES.get("ExLL" if learner.startswith("ExLL-") else _row_of(learner))
     return None if row is None or backbone not in COLUMNS else row[COLUMNS.index(backbone)]
 

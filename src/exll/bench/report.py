@@ -46,7 +46,7 @@ def report_of(entries: Iterable[Entry], title: str, command: str) -> Report:
         title,
         _lead(summary),
         tuple(_sections(summary)),
-        tuple(oddities({setting.dataset for setting in summary.settings}, set(summary.voices))),
+        tuple(oddities({setting.dataset for setting in summary.settings}, set(summary.variants))),
         tuple(_made_with(summary, command)),
     )
 
@@ -100,7 +100,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
 
 def _lead(summary: Summary) -> str:
     counts = (
-        (len(summary.voices), "learner"),
+        (len(summary.variants), "learner"),
         (len(summary.backbones), "backbone"),
         (len(summary.settings), "setting"),
         (len(summary.seeds), "seed"),

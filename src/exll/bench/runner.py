@@ -129,5 +129,5 @@ def _network_parameters(source: Source) -> int:
 def _remark(cell: Cell, found: dict[str, Any]) -> str:
     if "error" in found:
         return f"{cell.label}: failed, {found['error']}"
-    answers = ", ".join(f"{voice} {facts['accuracy']:.3f}" for voice, facts in found["result"]["voices"].items())
+    answers = ", ".join(f"{variant} {facts['accuracy']:.3f}" for variant, facts in found["result"]["variants"].items())
     return f"{cell.task.label}, {cell.backbone}, seed {cell.seed}: {answers}"

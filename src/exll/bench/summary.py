@@ -52,8 +52,8 @@ class Summary:
         return list(dict.fromkeys(entry["backbone"] for entry in self.entries))
 
     @cached_property
-    def voices(self) -> list[str]:
-        return list(dict.fromkeys(voice for entry in self.entries for voice in entry["voices"]))
+    def variants(self) -> list[str]:
+        return list(dict.fromkeys(variant for entry in self.entries for variant in entry["variants"]))
 
     @property
     def seeds(self) -> list[int]:
@@ -65,39 +65,39 @@ class Summary:
         options = ", ".join(f"{name} {value}" for name, value in json.loads(setting.options).items())
         return f"{setting.dataset}{f' ({options})' if len(alike) > 1 and options else ''}, {setting.order}"
 
-    def of_setting(self, setting: Setting, voice: str, backbone: str | None = None) -> list[Entry]:
+    def of_setting(self, setting: Setting, variant: str, backbone: str | None = None) -> list[Entry]:
         return [
             entry
             for entry in self.entries
-            if _setting(entry) == setting and voice in entry["voices"] and backbone in (None, entry["backbone"])
+            if _setting(entry) == setting and variant in entry["variants"] and backbone in (None, entry["backbone"])
         ]
 
     def measured(
-        self, setting: Setting, voice: str, backbone: str | None, value: Callable[[Entry], float | None]
+        self, setting: Setting, variant: str, backbone: str | None, value: Callable[[Entry], float | None]
     ) -> Measured | None:
         """A value over seeds; with ``backbone`` None, over all backbones that the setting was run with."""
-        values = [value(entry) for entry in self.of_setting(setting, voice, backbone)]
+        values = [value(entry) for entry in self.of_setting(setting, variant, backbone)]
         mean = mean_of(values)
         return None if mean is None else Measured(mean, spread_of(values), len(values))
 
-    def accuracy(self, setting: Setting, voice: str, backbone: str | None = None) -> Measured | None:
-        return self.measured(setting, voice, backbone, accuracy_of(voice))
+    def accuracy(self, setting: Setting, variant: str, backbone: str | None = None) -> Measured | None:
+        return self.measured(setting, variant, backbone, accuracy_of(variant))
 
-    def netscore(self, voice: str, backbone: str | None = None, convention: Convention = "paper") -> float | None:
+    def netscore(self, variant: str, backbone: str | None = None, convention: Convention = "paper") -> float | None:
         """On the low-shot setting, as in the paper: the mean over its seeds and backbones."""
         scores = [
-            netscore_of(entry, voice, convention)
+            netscore_of(entry, variant, convention)
             for setting in self.on_axis("Low-Shot")
-            for entry in self.of_setting(setting, voice, backbone)
+            for entry in self.of_setting(setting, variant, backbone)
         ]
         return mean_of(scores)
 
     def on_axis(self, axis: str) -> list[Setting]:
         return list(dict.fromkeys(_setting(entry) for entry in self.entries if entry["axis"] == axis))
 
-    def curve(self, setting: Setting, voice: str) -> tuple[list[float], list[float]] | None:
+    def curve(self, setting: Setting, variant: str) -> tuple[list[float], list[float]] | None:
         """Examples learned, and accuracy on the classes seen, averaged over runs; None where it was asked once."""
-        runs = [entry["curve"] for entry in self.of_setting(setting, voice)]
+        runs = [entry["curve"] for entry in self.of_setting(setting, variant)]
         runs = [run for run in runs if len(run) > 1]
         if not runs:
             return None
@@ -106,22 +106,22 @@ class Summary:
         last = min(run[-1]["examples"] for run in runs)
         places = np.linspace(first, last, max(len(run) for run in runs))
         lines = [
-            np.interp(places, [p["examples"] for p in run], [p["accuracy"][voice] for p in run]) for run in runs
+            np.interp(places, [p["examples"] for p in run], [p["accuracy"][variant] for p in run]) for run in runs
         ]  # each (places,)
         return places.tolist(), np.mean(lines, axis=0).tolist()
 
     def raw_axes(self) -> dict[str, dict[str, float]]:
-        """For each axis with data, the value of each voice: accuracies averaged over backbones and settings."""
+        """For each axis with data, the value of each variant: accuracies averaged over backbones and settings."""
         axes: dict[str, dict[str, float]] = {}
         for axis in AXES:
-            for voice in self.voices:
+            for variant in self.variants:
                 if axis == "NetScore":
-                    value = self.netscore(voice)
+                    value = self.netscore(variant)
                 else:
-                    found = [self.accuracy(setting, voice) for setting in self.on_axis(axis)]
+                    found = [self.accuracy(setting, variant) for setting in self.on_axis(axis)]
                     value = mean_of([None if m is None else m.mean for m in found])
                 if value is not None:
-                    axes.setdefault(axis, {})[voice] = value
+                    axes.setdefault(axis, {})[variant] = value
         return axes
 
 
@@ -135,20 +135,22 @@ def scaled_axes(raw: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]
     for axis, values in raw.items():
         worst, best = min(values.values()), max(values.values())
         width = best - worst
-        scaled[axis] = {voice: round((value - worst) / width, 12) if width else 1.0 for voice, value in values.items()}
+        scaled[axis] = {
+            variant: round((value - worst) / width, 12) if width else 1.0 for variant, value in values.items()
+        }
     return scaled
 
 
-def accuracy_of(voice: str) -> Callable[[Entry], float | None]:
-    return lambda entry: entry["voices"][voice]["accuracy"]
+def accuracy_of(variant: str) -> Callable[[Entry], float | None]:
+    return lambda entry: entry["variants"][variant]["accuracy"]
 
 
-def netscore_of(entry: Entry, voice: str, convention: Convention = "paper") -> float | None:
+def netscore_of(entry: Entry, variant: str, convention: Convention = "paper") -> float | None:
     """Of one run: seconds of learning and of one round of asking, parameters with the backbone's."""
     if entry["parameters"] is None:
         return None
     size = entry["parameters"] + entry["backbone_parameters"]
-    return netscore(entry["voices"][voice]["accuracy"], size, run_seconds(entry), convention)
+    return netscore(entry["variants"][variant]["accuracy"], size, run_seconds(entry), convention)
 
 
 def run_seconds(entry: Entry) -> float:

@@ -47,26 +47,26 @@ def ranks(values: Sequence[float | None], digits: int = 3) -> list[int]:
 def accuracy_tables(summary: Summary) -> Iterator[Table]:
     """Like the paper's: learners down, backbones across, and their mean."""
     for setting in summary.settings:
-        voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
-        used = [b for b in summary.backbones if any(summary.of_setting(setting, v, b) for v in voices)]
+        variants = [variant for variant in summary.variants if summary.of_setting(setting, variant)]
+        used = [b for b in summary.backbones if any(summary.of_setting(setting, v, b) for v in variants)]
         columns = [*used, None] if len(used) > 1 else used
-        cells = [_accuracy_column(summary, setting, voices, backbone) for backbone in columns]
-        seeds = max(len({e["seed"] for e in summary.of_setting(setting, voice)}) for voice in voices)
+        cells = [_accuracy_column(summary, setting, variants, backbone) for backbone in columns]
+        seeds = max(len({e["seed"] for e in summary.of_setting(setting, variant)}) for variant in variants)
         yield Table(
             f"Accuracy: {summary.title(setting)}",
             tuple("Mean" if b is None else BACKBONES.get(b, b) for b in columns),
-            tuple((voice, tuple(column[row] for column in cells)) for row, voice in enumerate(voices)),
+            tuple((variant, tuple(column[row] for column in cells)) for row, variant in enumerate(variants)),
             f"Top-1 at the end of the stream, {seeds} seed{'s' if seeds > 1 else ''}"
             + (", ± the standard deviation over them." if seeds > 1 else "."),
         )
 
 
-def _accuracy_column(summary: Summary, setting: Setting, voices: list[str], backbone: str | None) -> list[Value]:
-    found = [summary.accuracy(setting, voice, backbone) for voice in voices]
+def _accuracy_column(summary: Summary, setting: Setting, variants: list[str], backbone: str | None) -> list[Value]:
+    found = [summary.accuracy(setting, variant, backbone) for variant in variants]
     places = ranks([None if m is None else m.mean for m in found])
     column = []
-    for voice, measured, place in zip(voices, found, places, strict=True):
-        theirs = published_accuracy(setting.dataset, setting.order, voice, _paper_column(summary, backbone))
+    for variant, measured, place in zip(variants, found, places, strict=True):
+        theirs = published_accuracy(setting.dataset, setting.order, variant, _paper_column(summary, backbone))
         published = "" if theirs is None else f"{theirs:.3f}"
         if measured is None:
             column.append(Value(published=published))
@@ -86,30 +86,30 @@ def _paper_column(summary: Summary, backbone: str | None) -> str:
 def overview(summary: Summary) -> Table:
     """Learners down, settings across: the mean over seeds and backbones."""
     columns = [
-        _ranked([_mean(summary.accuracy(setting, voice)) for voice in summary.voices], "{:.3f}")
+        _ranked([_mean(summary.accuracy(setting, variant)) for variant in summary.variants], "{:.3f}")
         for setting in summary.settings
     ]
     return Table(
         "Accuracy at the end of each stream",
         tuple(summary.title(setting) for setting in summary.settings),
-        _by_row(summary.voices, columns),
+        _by_row(summary.variants, columns),
         "Mean over seeds and backbones. ①, ② and ③ mark the three best of a column.",
     )
 
 
 def stream_table(summary: Summary, setting: Setting) -> Table:
     """What happened on the way: metrics over time, size and speed."""
-    voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
+    variants = [variant for variant in summary.variants if summary.of_setting(setting, variant)]
 
     def column(value: Callable[[Entry, str], float | None], form: str, best: bool = True) -> list[Value]:
-        means = [mean_of([value(e, voice) for e in summary.of_setting(setting, voice)]) for voice in voices]
+        means = [mean_of([value(e, variant) for e in summary.of_setting(setting, variant)]) for variant in variants]
         return _ranked(means, form) if best else [Value(_shown(mean, form)) for mean in means]
 
     columns = {
-        "accuracy": column(lambda e, v: e["voices"][v]["accuracy"], "{:.3f}"),
-        "test then train": column(lambda e, v: e["voices"][v]["test_then_train"], "{:.3f}"),
-        "forgetting": column(lambda e, v: e["voices"][v]["forgetting"], "{:+.3f}", best=False),
-        "backward transfer": column(lambda e, v: e["voices"][v]["backward_transfer"], "{:+.3f}", best=False),
+        "accuracy": column(lambda e, v: e["variants"][v]["accuracy"], "{:.3f}"),
+        "test then train": column(lambda e, v: e["variants"][v]["test_then_train"], "{:.3f}"),
+        "forgetting": column(lambda e, v: e["variants"][v]["forgetting"], "{:+.3f}", best=False),
+        "backward transfer": column(lambda e, v: e["variants"][v]["backward_transfer"], "{:+.3f}", best=False),
         "either right": column(lambda e, v: e["either_right"], "{:.3f}", best=False),
         "parameters": column(lambda e, v: e["parameters"], "{:,.0f}", best=False),
         "bytes": column(lambda e, v: e["bytes"], "{:,.0f}", best=False),
@@ -119,40 +119,40 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
     return Table(
         f"On the way: {summary.title(setting)}",
         tuple(columns),
-        _by_row(voices, list(columns.values())),
+        _by_row(variants, list(columns.values())),
         "Means over seeds and backbones. Seconds: learning and one round of asking, without the backbone. "
-        "Either right: at least one of the local and the global voice; it bounds what fusing them can reach.",
+        "Either right: at least one of the local and the global variant; it bounds what fusing them can reach.",
     )
 
 
 def factor_table(summary: Summary, setting: Setting) -> Table | None:
     """Accuracy by what makes the test videos hard; None for data without such factors."""
-    voices = [voice for voice in summary.voices if summary.of_setting(setting, voice)]
-    factors = sorted({f for v in voices for e in summary.of_setting(setting, v) for f in e["voices"][v]["factors"]})
+    variants = [variant for variant in summary.variants if summary.of_setting(setting, variant)]
+    factors = sorted({f for v in variants for e in summary.of_setting(setting, v) for f in e["variants"][v]["factors"]})
     if not factors:
         return None
     columns = []
     for factor in factors:
         means = [
-            mean_of([e["voices"][voice]["factors"].get(factor) for e in summary.of_setting(setting, voice)])
-            for voice in voices
+            mean_of([e["variants"][variant]["factors"].get(factor) for e in summary.of_setting(setting, variant)])
+            for variant in variants
         ]
         columns.append(_ranked(means, "{:.3f}"))
-    return Table(f"By factor: {summary.title(setting)}", tuple(factors), _by_row(voices, columns))
+    return Table(f"By factor: {summary.title(setting)}", tuple(factors), _by_row(variants, columns))
 
 
 def netscore_table(summary: Summary) -> Table | None:
     """On the low-shot setting, in the paper's convention and in that of Hayes and Kanan."""
-    if not summary.on_axis("Low-Shot") or all(summary.netscore(voice) is None for voice in summary.voices):
+    if not summary.on_axis("Low-Shot") or all(summary.netscore(variant) is None for variant in summary.variants):
         return None
     backbones: list[str | None] = [
-        b for b in summary.backbones if any(summary.netscore(v, b) is not None for v in summary.voices)
+        b for b in summary.backbones if any(summary.netscore(v, b) is not None for v in summary.variants)
     ]
     columns = []
     shown = [*backbones, None] if len(backbones) > 1 else backbones
     for backbone in shown:
-        scores = [summary.netscore(voice, backbone) for voice in summary.voices]
-        theirs = [published_netscore(voice, _paper_column(summary, backbone)) for voice in summary.voices]
+        scores = [summary.netscore(variant, backbone) for variant in summary.variants]
+        theirs = [published_netscore(variant, _paper_column(summary, backbone)) for variant in summary.variants]
         reprint = any(s.dataset == "openloris" for s in summary.on_axis("Low-Shot"))
         columns.append(
             [
@@ -160,11 +160,11 @@ def netscore_table(summary: Summary) -> Table | None:
                 for value, number in zip(_ranked(scores, "{:.1f}", 1), theirs, strict=True)
             ]
         )
-    columns.append(_ranked([summary.netscore(voice, None, "hayes") for voice in summary.voices], "{:.1f}", 1))
+    columns.append(_ranked([summary.netscore(variant, None, "hayes") for variant in summary.variants], "{:.1f}", 1))
     return Table(
         "NetScore (Eq. 24) on the low-shot stream",
         (*("Mean" if b is None else BACKBONES.get(b, b) for b in shown), "Mean (Hayes)"),
-        _by_row(summary.voices, columns),
+        _by_row(summary.variants, columns),
         "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds "
         "of learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent "
         "and a plain count, which adds 115.1. Seconds depend on the machine: compare within one report only.",
@@ -178,14 +178,14 @@ def axes_table(summary: Summary) -> Table | None:
         return None
     scaled = scaled_axes(raw)
     columns = [
-        _ranked([values.get(voice) for voice in summary.voices], "{:.1f}" if axis == "NetScore" else "{:.3f}")
+        _ranked([values.get(variant) for variant in summary.variants], "{:.1f}" if axis == "NetScore" else "{:.3f}")
         for axis, values in raw.items()
     ]
-    means = [mean_of([values.get(voice) for values in scaled.values()]) for voice in summary.voices]
+    means = [mean_of([values.get(variant) for values in scaled.values()]) for variant in summary.variants]
     return Table(
         "Overall",
         (*raw, "Mean, scaled"),
-        _by_row(summary.voices, [*columns, _ranked(means, "{:.2f}", 2)]),
+        _by_row(summary.variants, [*columns, _ranked(means, "{:.2f}", 2)]),
         "Raw values, averaged over backbones. For the last column and the plots each axis is scaled from 0 (the worst "
         "learner here) to 1 (the best), so it says how the learners stand to each other and nothing else.",
     )

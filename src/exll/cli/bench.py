@@ -74,13 +74,13 @@ def features(
     """Compare learners on features that were made before, of whatever: images, sounds, sensors."""
     from exll.bench.config import plan_of
 
-    facts = {
+    config = {
         "name": path.stem,
         "learners": _names(learners),
         "seeds": seeds,
         "tasks": [{"dataset": str(path.resolve()), "orders": _names(orders)}],
     }
-    _run(plan_of(facts, Path.cwd(), path.stem), out, jobs, cluster)
+    _run(plan_of(config, Path.cwd(), path.stem), out, jobs, cluster)
 
 
 @app.command("report")

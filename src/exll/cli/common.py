@@ -96,14 +96,14 @@ def open_model(path: Path, backbone: str | None, threads: int | None = None) -> 
 
 def open_classifier(path: Path) -> "ExLLClassifier":
     """What a model has learned, without the network that sees for it."""
-    from exll.errors import ModelFileError
+    from exll.errors import DAMAGED, ModelFileError
     from exll.estimator import ExLLClassifier
     from exll.saving.model_file import read_model
 
     file = read_model(path)
     try:
         return ExLLClassifier._from_file(file)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, MemoryError) as error:
+    except DAMAGED as error:
         raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
 
 
@@ -167,7 +167,7 @@ def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
 
 
 class _NoProgress:
-    """Takes what a bar takes and shows nothing."""
+    """CurrentClip what a bar takes and shows nothing."""
 
     disable = True
 

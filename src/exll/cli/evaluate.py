@@ -64,13 +64,13 @@ def evaluate(
         show_skipped(len(skipped), skipped)
         raise StreamError(f"none of the {len(stream.examples):,} examples of {data} could be read.")
     classifier = learner.classifier if isinstance(learner, ImageLearner) else learner
-    facts = _count(classifier, np.array(vectors), np.array(truths), inference.value)
-    facts |= {"skipped": len(skipped), "skipped_files": skipped}
+    result = _count(classifier, np.array(vectors), np.array(truths), inference.value)
+    result |= {"skipped": len(skipped), "skipped_files": skipped}
     if json:
-        typer.echo(dumps(facts, indent=2))
+        typer.echo(dumps(result, indent=2))
         return
     show_skipped(len(skipped), skipped)
-    _print(facts)
+    _print(result)
 
 
 def _count(classifier: Any, vectors: Any, truths: Any, inference: str) -> dict[str, Any]:
@@ -96,15 +96,14 @@ def _unknown(classifier: Any, vectors: Any) -> int | None:
     return int((classifier.novelty(vectors) > classifier.novelty_threshold()).sum())
 
 
-def _print(facts: dict[str, Any]) -> None:
-    typer.echo(
-        f"{facts['accuracy']:.1%} right ({facts['right']:,} of {facts['examples']:,}, {facts['inference']} inference)"
-    )
-    typer.echo(f"{facts['either_right']:.1%} either right (local or global)")
-    if facts["unknown"] is not None:
-        typer.echo(f"{facts['unknown']:,} it would call unknown")
-    if facts["never_taught"]:
-        typer.echo(f"never taught, so always wrong: {', '.join(facts['never_taught'])}")
-    hardest = sorted(facts["per_class"].items(), key=lambda item: item[1])[:CLASSES_SHOWN]
-    if len(facts["per_class"]) > 1:
+def _print(result: dict[str, Any]) -> None:
+    of_all = f"{result['right']:,} of {result['examples']:,}"
+    typer.echo(f"{result['accuracy']:.1%} right ({of_all}, {result['inference']} inference)")
+    typer.echo(f"{result['either_right']:.1%} either right (local or global)")
+    if result["unknown"] is not None:
+        typer.echo(f"{result['unknown']:,} it would call unknown")
+    if result["never_taught"]:
+        typer.echo(f"never taught, so always wrong: {', '.join(result['never_taught'])}")
+    hardest = sorted(result["per_class"].items(), key=lambda item: item[1])[:CLASSES_SHOWN]
+    if len(result["per_class"]) > 1:
         typer.echo("hardest: " + ", ".join(f"{label} {share:.0%}" for label, share in hardest))

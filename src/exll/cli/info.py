@@ -27,35 +27,35 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
 
     from exll.explain.wording import counted
 
-    facts = _facts(model)
+    summary = _summary(model)
     if json:
-        typer.echo(dumps(facts, indent=2))
+        typer.echo(dumps(summary, indent=2))
         return
-    typer.echo(f"{model}: {counted(len(facts['classes']), 'class')}")
+    typer.echo(f"{model}: {counted(len(summary['classes']), 'class')}")
     for name in SHOWN:
-        value = facts[name]
+        value = summary[name]
         if value is not None:
             typer.echo(f"  {name.replace('_', ' '):16}{f'{value:,}' if isinstance(value, int) else value}")
-    for lesson in facts["lessons"]:
+    for lesson in summary["lessons"]:
         state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
         learned = counted(lesson["learned"], "example")
         typer.echo(f"  {'taught':16}{lesson['source']} ({learned}, order {lesson['order']}{state})")
-    largest = sorted(facts["classes"], key=lambda entry: -entry["examples"])[:CLASSES_SHOWN]
+    largest = sorted(summary["classes"], key=lambda entry: -entry["examples"])[:CLASSES_SHOWN]
     width = max(len(str(entry["label"])) for entry in largest)
     typer.echo(f"  {'class':{max(width, 5)}}  examples  prototypes")
     for entry in largest:
         typer.echo(f"  {entry['label']!s:{max(width, 5)}}  {entry['examples']:8,}  {entry['prototypes']:10,}")
-    if len(largest) < len(facts["classes"]):
-        typer.echo(f"  and {len(facts['classes']) - len(largest):,} more; --json lists all.")
+    if len(largest) < len(summary["classes"]):
+        typer.echo(f"  and {len(summary['classes']) - len(largest):,} more; --json lists all.")
 
 
-def _facts(path: Path) -> dict[str, Any]:
-    from exll.errors import ModelFileError
+def _summary(path: Path) -> dict[str, Any]:
+    from exll.errors import DAMAGED, ModelFileError
     from exll.saving.model_file import read_model
     from exll.saving.summary import summary_of
 
     file = read_model(path)
     try:
         return {**summary_of(file), "file_bytes": path.stat().st_size}
-    except (KeyError, ValueError, TypeError) as error:
+    except DAMAGED as error:
         raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error

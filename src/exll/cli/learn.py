@@ -208,7 +208,7 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
             f"nothing could be learned from {lesson.source}: "
             f"of {counted(lesson.examples, 'example')} not one could be read."
         )
-    facts: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "source": lesson.source,
         "order": lesson.order,
         "seed": lesson.seed,
@@ -220,12 +220,12 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
         "bytes": path.stat().st_size,
     }
     if json:
-        typer.echo(dumps({**facts, "skipped_files": lesson.skipped_named, "already": remark is not None}))
+        typer.echo(dumps({**summary, "skipped_files": lesson.skipped_named, "already": remark is not None}))
         return
     show_skipped(lesson.skipped, lesson.skipped_named)
     if remark is not None:
         typer.echo(remark)
     typer.echo(
-        f"{counted(facts['examples'], 'example')} learned in all, {counted(facts['classes'], 'class')}, "
-        f"{counted(facts['prototypes'], 'prototype')}, {facts['bytes'] / 1e6:.1f} MB"
+        f"{counted(summary['examples'], 'example')} learned in all, {counted(summary['classes'], 'class')}, "
+        f"{counted(summary['prototypes'], 'prototype')}, {summary['bytes'] / 1e6:.1f} MB"
     )

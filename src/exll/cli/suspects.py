@@ -21,12 +21,12 @@ def suspects(
     found = open_classifier(model).suspects()
     doubtful = found.contradicted()
     if json:
-        facts = {
+        result = {
             "contradicted": len(doubtful),
             "suspects": [asdict(suspect) for suspect in doubtful[:top]],
             "contradictions": [asdict(contradiction) for contradiction in found.contradictions],
         }
-        typer.echo(dumps(facts, indent=2))
+        typer.echo(dumps(result, indent=2))
         return
     for contradiction in found.contradictions:
         pairs = zip(contradiction.names, contradiction.labels, strict=True)

@@ -31,7 +31,7 @@ class Guarded(Generic[Answers]):
     def _make_answers(self) -> Answers:
         raise NotImplementedError
 
-    def _asked(self) -> Answers:
+    def _current_answers(self) -> Answers:
         with self.lock:
             self._check_whole()
             if self._answers is None:
@@ -42,7 +42,7 @@ class Guarded(Generic[Answers]):
     def publish(self) -> Self:
         """Copy this moment, exact answers included, for those who ask while learning goes on."""
         with self.lock:
-            answers = self._asked()
+            answers = self._current_answers()
             published = object.__new__(type(self))
             published.__dict__.update(
                 self._copied(self._shared()), lock=nullcontext(), _is_published=True, _answers=answers, _published=None

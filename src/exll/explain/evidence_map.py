@@ -41,10 +41,10 @@ class EvidenceMap:
 def evidence_map(asked: Inference, seen: Seen, k: int, against: int | None = None) -> EvidenceMap:
     """The global score of class k, or its difference to another, over the places of a picture."""
     assert seen.maps is not None
-    local = len(asked.prototype_ids)
-    weights, offset = asked.weights[local + k], float(asked.biases[local + k])
+    weights, offset = asked.linear_score(k)
     if against is not None:
-        weights, offset = weights - asked.weights[local + against], offset - float(asked.biases[local + against])
+        other_weights, other_offset = asked.linear_score(against)
+        weights, offset = weights - other_weights, offset - other_offset
     maps = seen.maps.astype(np.float64)  # (looks, width, rows, columns)
     length = float(np.linalg.norm(maps.mean(axis=(2, 3)).sum(axis=0)))
     places = np.tensordot(maps, weights, axes=(1, 0)) / (maps.shape[2] * maps.shape[3] * length)

@@ -90,19 +90,18 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
     """Explain the fused answer for one unit vector."""
     with learner.lock:  # answer and records of one moment
         asked = learner.inference()
-        row_scores = asked.row_scores(x[None, :])
-        voices = asked.voices(row_scores)
-        winners, posteriors, novelties = asked.judged(x[None, :], row_scores, "fused")
-        k, (global_k, local_k) = int(winners[0]), (first_of_largest(scores[0]) for scores in voices)
+        dots = asked.dots(x[None, :])
+        global_scores, local_scores = asked.global_and_local(dots)
+        winners, posteriors, novelties = asked.judged(x[None, :], dots, "fused")
+        k, global_k, local_k = int(winners[0]), first_of_largest(global_scores[0]), first_of_largest(local_scores[0])
         alone = len(asked.labels) == 1
-        second = None if alone else int(next_best(winners, asked.likely(posteriors, row_scores))[0])
+        second = None if alone else int(next_best(winners, asked.likely(posteriors, dots))[0])
         counts = asked.counts_of_pair(global_k, local_k)
-        class_scores = voices[0][0]
-        local = _Local(learner, asked, x, row_scores[0, : len(asked.prototype_ids)])
+        local = _Local(learner, asked, x, asked.row_scores(dots)[0, : len(asked.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
         novelty = None if novelties is None else float(novelties[0])
-        local_part = asked.local_part(voices[1])
-        local_scores = None if local_part is None else local_part[0]
+        local_part = asked.local_part(local_scores)
+        added = None if local_part is None else local_part[0]
         return Explanation(
             label=asked.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
@@ -118,10 +117,10 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
                 asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
             reason=asked.reason(k, global_k, local_k),
-            megacloud_membership=min(1.0, float(asked.judged(x[None, :], row_scores, "global").posteriors[0, k])),
-            global_score=float(class_scores[k]),
-            local_score=None if local_scores is None else float(local_scores[k]),
-            local_score_against=None if local_scores is None or second is None else float(local_scores[second]),
+            megacloud_membership=min(1.0, float(asked.judged(x[None, :], dots, "global").posteriors[0, k])),
+            global_score=float(global_scores[0, k]),
+            local_score=None if added is None else float(added[k]),
+            local_score_against=None if added is None or second is None else float(added[second]),
             contributions=tuple(contributions(asked, x, k)),
             against=() if second is None else tuple(contributions(asked, x, second)),
             combination=asked.combination,
@@ -140,7 +139,7 @@ class _Local:
         self._scores = scores
         self._memberships = softmax(scores)
         self._seen = x - asked.origin
-        self._length = float(asked.precision.lengths(self._seen[None, :])[0])
+        self._squared_norm = float(asked.precision.squared_norms(self._seen[None, :])[0])
 
     def nearest(self, k: int) -> Evidence:
         """Eq. 10 within class k."""
@@ -175,4 +174,4 @@ class _Local:
 
     def _distance(self, row: int) -> float:
         dot = float(self._asked.products[row] @ self._seen)
-        return float(np.sqrt(max(0.0, self._length - 2 * dot + float(self._asked.lengths[row]))))
+        return float(np.sqrt(max(0.0, self._squared_norm - 2 * dot + float(self._asked.squared_norms[row]))))

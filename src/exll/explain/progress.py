@@ -72,12 +72,12 @@ class Progress:
 def progress_of(learner: ExLL) -> list[Progress]:
     """Every class, the weakest first; those that it is too early to judge lead."""
     with learner.lock:
-        filmed_once = learner.filmed_once()
-        classes = [_progress(learner, k, k in filmed_once) for k in range(learner.class_count)]
+        from_one_clip = learner.classes_from_one_clip()
+        classes = [_progress(learner, k, k in from_one_clip) for k in range(learner.class_count)]
     return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
 
 
-def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
+def _progress(learner: ExLL, k: int, from_one_clip: bool) -> Progress:
     history = learner.history(k)
     tested = history.answers[history.answers != UNTESTED]
     mistaken = Counter(tested[tested != k].tolist()).most_common(1)
@@ -90,15 +90,15 @@ def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
         new_prototypes=history.opened,
         confused_with=learner.labels[mistaken[0][0]] if mistaken else None,
         confusions=mistaken[0][1] if mistaken else 0,
-        verdict=_verdict(len(tested), recognised, filmed_once),
+        verdict=_verdict(len(tested), recognised, from_one_clip),
     )
 
 
-def _verdict(tested: int, recognised: int, filmed_once: bool) -> Verdict:
+def _verdict(tested: int, recognised: int, from_one_clip: bool) -> Verdict:
     early, share = tested < LEAST_TESTED, recognised / max(tested, 1)
     if not early and share < NEARLY:
         return "needs more"
-    if filmed_once:
+    if from_one_clip:
         return "show it again"
     if early:
         return "too early to tell"

@@ -136,12 +136,14 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     covariance[np.diag_indices(width)] += SHRINKAGE
     factor = cho_factor(covariance)
     weights = cho_solve(factor, means.T).T  # (classes, d)
-    lengths = np.vecdot(means, weights)
+    squared_norms = np.vecdot(means, weights)
     posteriors = np.full((count, classes), 1.0 / classes)
     judged = np.flatnonzero(counts[y] > 1)
     for start in range(0, len(judged), CHUNK_ROWS):
         rows = judged[start : start + CHUNK_ROWS]
-        scores = _scores_without_own(X[rows], y[rows], counts, means, weights, lengths, residuals[rows], factor, count)
+        scores = _scores_without_own(
+            X[rows], y[rows], counts, means, weights, squared_norms, residuals[rows], factor, count
+        )
         posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
@@ -152,7 +154,7 @@ def _scores_without_own(
     counts: Vector,
     means: Matrix,
     weights: Matrix,
-    lengths: Vector,
+    squared_norms: Vector,
     residuals: Matrix,
     factor: tuple[Matrix, bool],
     count: int,
@@ -164,7 +166,9 @@ def _scores_without_own(
     room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
     room = np.maximum(room, 1e-12)
     x_u, means_u = np.vecdot(X, U), U @ means.T
-    scores: Matrix = X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (lengths + means_u**2 / room[:, None])
+    scores: Matrix = (
+        X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (squared_norms + means_u**2 / room[:, None])
+    )
     rows = np.arange(len(X))
     left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
     left_weights, left_u = cho_solve(factor, left.T).T, np.vecdot(U, left)

@@ -17,6 +17,7 @@ from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
+from exll.learner.part import ClassPart, Part
 from exll.learner.prototypes import Prototypes
 from exll.learner.records import Record, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
@@ -77,7 +78,7 @@ class ExLL(Guarded[Inference], ABC):
 
     @abstractmethod
     def _answer(self, block: Block, row: int, k: int) -> int:
-        """What the learner says of a row before it learns it; ``k`` is the truth. At least one class is known."""
+        """The answer for a row before it is learned; ``k`` is the truth. At least one class is known."""
 
     @abstractmethod
     def _place(self, block: Block, row: int, k: int) -> Placed:
@@ -90,9 +91,8 @@ class ExLL(Guarded[Inference], ABC):
     @abstractmethod
     def _make_answers(self) -> Inference: ...
 
-    @abstractmethod
-    def _merge_classes(self, kept: int, absorbed: int) -> None:
-        """Follow a merge of two classes with what is the preset's own; nothing has changed yet."""
+    def _before_merge(self, kept: int, absorbed: int) -> None:
+        """Two classes are to become one; nothing has changed yet."""
 
     def _after_sample(self) -> None:
         """A sample was learned and recorded."""
@@ -100,16 +100,24 @@ class ExLL(Guarded[Inference], ABC):
     def _after_merge(self, k: int) -> None:
         """Class k is now what two were."""
 
-    def _own_state(self) -> Tensors:
-        """What the preset keeps beside what all keep."""
-        return {}
+    def _parts(self) -> dict[str, Part]:
+        """All that the model is, but for labels and numbers; names are those in files. A preset adds its own."""
+        return {
+            "statistics": self._statistics,
+            "prototypes": self._prototypes,
+            "megaclouds": self._megaclouds,
+            "precision": self._precision,
+            "history": self._history,
+            "records": self._records,
+        }
 
     def _restore_own(self, state: Tensors) -> None:
-        """Go on from such a state; everything else is restored already."""
+        """Restore what the preset adds; everything else is restored already."""
 
     @property
-    def _own_nbytes(self) -> int:
-        return sum(array.nbytes for array in self._own_state().values())
+    def _origin(self) -> Vector:
+        """From where learning sees the vectors."""
+        return np.zeros(self.width)
 
     def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
@@ -154,7 +162,7 @@ class ExLL(Guarded[Inference], ABC):
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
-        return self._asked()
+        return self._current_answers()
 
     def _shared(self) -> dict[int, Any]:
         """Learning alone reads the scatter and its precision, and vectors of records stay as they are."""
@@ -174,11 +182,11 @@ class ExLL(Guarded[Inference], ABC):
                 self._labels[self._labels.index(old)] = new
                 return
             kept, absorbed = sorted((self._labels.index(old), self._labels.index(new)))
-            self._merge_classes(kept, absorbed)
-            class_of = self._prototypes.class_of
-            class_of[class_of == absorbed] = kept
-            class_of[class_of > absorbed] -= 1
-            self._history.merge(kept, absorbed)
+            self._before_merge(kept, absorbed)
+            for part in self._parts().values():
+                if isinstance(part, ClassPart):
+                    part.merge(kept, absorbed)
+            self._megaclouds.measure(kept, self._precision.current, self._origin)
             self._labels[kept] = new
             del self._labels[absorbed]
             self._after_merge(kept)
@@ -226,8 +234,8 @@ class ExLL(Guarded[Inference], ABC):
                 edges=self._megaclouds.edges(k),
             )
 
-    def filmed_once(self) -> set[int]:
-        """The classes of which all that was seen came in one go; none where the preset does not notice."""
+    def classes_from_one_clip(self) -> set[int]:
+        """The classes whose samples came in one clip; empty where the preset does not notice clips."""
         return set()
 
     def history(self, k: int) -> ClassHistory:
@@ -250,9 +258,9 @@ class ExLL(Guarded[Inference], ABC):
     def nbytes(self) -> int:
         """Bytes of all that the model is; the answers cached for asking come on top and can be dropped at any time."""
         with self.lock:
-            parts = (self._statistics, self._prototypes, self._megaclouds, self._precision, self._history)
-            size = sum(part.nbytes for part in parts) + self._records.nbytes + self._own_nbytes
-            return size + sum(len(encode(str(label))) for label in self._labels)
+            return sum(part.nbytes for part in self._parts().values()) + sum(
+                len(encode(str(label))) for label in self._labels
+            )
 
     def state(self) -> Tensors:
         """Everything but the labels, as named arrays; :meth:`restore` goes on from it as if nothing had happened.
@@ -260,30 +268,23 @@ class ExLL(Guarded[Inference], ABC):
         with self.lock:
             self._check_complete()
             return {
-                **prefixed("statistics", self._statistics.state()),
-                **prefixed("prototypes", self._prototypes.state()),
-                **prefixed("megaclouds", self._megaclouds.state()),
-                **prefixed("precision", self._precision.state()),
-                **prefixed("history", self._history.state()),
-                **prefixed("records", self._records.state()),
-                **self._own_state(),
+                f"{prefix}.{name}": array
+                for prefix, part in self._parts().items()
+                for name, array in part.state().items()
             }
 
     def restore(self, labels: Sequence[Label], state: Tensors) -> None:
-        """Raises KeyError, ValueError or the like where the arrays do not make a whole model."""
-        width = self.width
-        if state["statistics.total"].shape != (width,):
-            raise ValueError("the total has another width")
+        """Go on from a saved state; raises one of ``DAMAGED`` where the arrays do not make a whole model."""
         for name, array in state.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"{name} holds numbers that are not finite")
         self._labels = list(labels)
-        self._statistics = GlobalStatistics.from_state(width, type(self).residual, part_of("statistics", state))
-        self._prototypes = Prototypes.from_state(width, part_of("prototypes", state))
-        self._megaclouds = MegaClouds.from_state(width, part_of("megaclouds", state), self._prototypes)
+        self._statistics.restore(part_of("statistics", state))
+        self._prototypes.restore(part_of("prototypes", state))
+        self._megaclouds.restore(part_of("megaclouds", state), self._prototypes)
         self._history.restore(part_of("history", state), self.class_count)
-        self._precision.restore(width, self.sample_count, part_of("precision", state))
-        self._records = new_records(self.parameters.records, width, part_of("records", state))
+        self._precision.restore(part_of("precision", state), self.sample_count)
+        self._records.restore(part_of("records", state))
         self._check_consistent()
         with one_blas_thread():
             self._restore_own(state)
@@ -297,11 +298,7 @@ class ExLL(Guarded[Inference], ABC):
         if not self._records.prototypes() <= set(self._prototypes.ids.tolist()):
             raise ValueError("a record belongs to no prototype")
         if self.parameters.records in ("refs", "vectors") and len(self._records) != self.sample_count:
-            raise ValueError("there is not one record a sample")
-
-
-def prefixed(prefix: str, state: Tensors) -> Tensors:
-    return {f"{prefix}.{name}": array for name, array in state.items()}
+            raise ValueError("there is not one record per sample")
 
 
 def part_of(prefix: str, state: Tensors) -> Tensors:

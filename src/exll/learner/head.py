@@ -20,24 +20,26 @@ class Head(NamedTuple):
     slopes: Vector
     pulls: Vector
 
-    def scores(self, dots: Vector, lengths: Vector) -> Vector:
-        return self.slopes * dots - self.pulls * lengths
+    def scores(self, dots: Vector, squared_norms: Vector) -> Vector:
+        return self.slopes * dots - self.pulls * squared_norms
 
 
-def linear_discriminant(lengths: Vector) -> Head:
+def linear_discriminant(squared_norms: Vector) -> Head:
     r"""The paper's score (Eq. 18 and 20), $p^T\Lambda x - \tfrac12 p^T\Lambda p$.
 
     With one shared precision this orders means by Mahalanobis distance: minus twice the score is $|x-p|_\Lambda^2 -
     |x|_\Lambda^2$.
     """
-    return Head(np.ones(len(lengths)), np.full(len(lengths), 0.5))
+    return Head(np.ones(len(squared_norms)), np.full(len(squared_norms), 0.5))
 
 
-def whitened_cosine(lengths: Vector, cosine: float, distance: float = 0.0) -> Head:
+def whitened_cosine(squared_norms: Vector, cosine: float, distance: float = 0.0) -> Head:
     r"""``cosine`` times $(p-o)^T\Lambda(x-o)/|p-o|_\Lambda$, plus ``distance`` times the linear discriminant.
 
     The first is the cosine with the mean times $|x-o|_\Lambda$, which is the same for all means. A mean at the origin
     itself points nowhere: its cosine counts as zero.
     """
-    reach = np.sqrt(np.maximum(lengths, SHORTEST))
-    return Head(np.where(lengths > SHORTEST, cosine / reach, 0.0) + distance, np.full(len(lengths), 0.5 * distance))
+    norm = np.sqrt(np.maximum(squared_norms, SHORTEST))
+    return Head(
+        np.where(squared_norms > SHORTEST, cosine / norm, 0.0) + distance, np.full(len(squared_norms), 0.5 * distance)
+    )

@@ -79,4 +79,4 @@ class History:
         if {len(answers), len(self._opened), len(self._seen)} != {classes} or (self._seen.filled < 1).any():
             raise ValueError("the history has another number of classes")
         if answers.min(initial=0) < UNTESTED or answers.max(initial=0) >= classes:
-            raise ValueError("the history names no class")
+            raise ValueError("the history names a class that does not exist")

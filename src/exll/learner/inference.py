@@ -1,6 +1,6 @@
 """Asking: local, global and fused inference, exact for all that was learned (Eq. 17 to 23).
 
-An :class:`Inference` is a frozen picture of a learner: it shares nothing that learning changes, so any number of
+An :class:`Inference` is a snapshot of a learner: it shares nothing that learning changes, so any number of
 threads may ask it while learning goes on.
 """
 
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -46,11 +46,11 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Inference(ABC):
-    """Weights and biases of every prototype and every class, and all that an explanation asks of a preset.
+    """The scores of every prototype and every class, and all that an explanation asks of a preset.
 
     Prototypes stand class by class, so that a class's local score, the maximum over its prototypes (docs/decisions.md,
-    8), is one pass over neighbours. Local rows come first, global rows after them, in one matrix: fused inference is
-    one product.
+    8), is one pass over neighbours. Rows of prototypes come first, those of classes after them, in one matrix: fused
+    inference is one product.
     """
 
     says_unknown: ClassVar[bool] = False  # where True, ``judged`` measures novelty and there is a threshold for it
@@ -58,15 +58,12 @@ class Inference(ABC):
 
     preset: str
     labels: tuple[Label, ...]  # in the order of first sight
-    weights: Matrix  # (prototypes + classes, d)
-    biases: Vector
     prototype_ids: Indices  # (prototypes,) whose row each of the first is
     first_prototype: Indices  # (classes,) where each class starts among them
-    # What explanations need beside the scores, in the same order of rows.
     origin: Vector  # (d,) from where vectors and means are seen
     means: Matrix  # (prototypes + classes, d) centres, then class means, from the origin
     products: Matrix  # (prototypes + classes, d) the precision times them
-    lengths: Vector  # their squared lengths under the precision
+    squared_norms: Vector  # (m - o)' Lambda (m - o) of each
     head: Head  # slopes and pulls of all rows
     class_head: HeadOf
     supports: Indices  # (prototypes,)
@@ -90,21 +87,18 @@ class Inference(ABC):
         means = np.concatenate([prototypes.vectors[order], megaclouds.vectors])
         means -= origin
         products = precision.apply(means)
-        lengths = np.vecdot(means, products)
-        parts = [head(some) for head, some in zip(heads, np.split(lengths, [len(order)]), strict=True)]
+        squared_norms = np.vecdot(means, products)
+        parts = [head(some) for head, some in zip(heads, np.split(squared_norms, [len(order)]), strict=True)]
         head = Head(*(np.concatenate(numbers) for numbers in zip(*parts, strict=True)))
-        weights = products if (head.slopes == 1.0).all() else head.slopes[:, None] * products
         return cls(
             preset=preset,
             labels=tuple(labels),
-            weights=weights,
-            biases=-(weights @ origin) - head.pulls * lengths,
             prototype_ids=prototypes.ids[order],
             first_prototype=np.searchsorted(prototypes.class_of[order], np.arange(len(megaclouds))),
             origin=origin,
             means=means,
             products=products,
-            lengths=lengths,
+            squared_norms=squared_norms,
             head=head,
             class_head=heads[1],
             supports=prototypes.counts[order],
@@ -115,18 +109,19 @@ class Inference(ABC):
 
     @abstractmethod
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        """What the two voices say together."""
+        """The answers of fused inference."""
 
     @abstractmethod
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
-        """What is said of every row, from the scores of all prototypes and classes."""
+    def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
+        """The answer for every row, with the :meth:`dots` of X."""
 
     @abstractmethod
     def reason(self, k: int, global_k: int, local_k: int) -> str:
-        """Why the fused answer is class k, in one sentence, where the two voices say ``global_k`` and ``local_k``."""
+        """Why the fused answer is class k, in one sentence, where global inference answers ``global_k`` and local
+        inference ``local_k``."""
 
     def said(self, global_k: int, local_k: int) -> str:
-        """What the two voices say: how such a sentence begins."""
+        """What local and global inference answer: how such a sentence begins."""
         if global_k == local_k:
             return f'Local and global inference both say "{self.labels[global_k]}"'
         return f'Local inference says "{self.labels[local_k]}", global inference "{self.labels[global_k]}"'
@@ -136,12 +131,13 @@ class Inference(ABC):
         fused answer is no such sum."""
         return None
 
-    def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
+    def likely(self, posteriors: Matrix, dots: Matrix) -> Matrix:
         """What next-best labels of fused inference are taken from."""
         return posteriors
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
-        """How often each class was the truth when the voices said this while learning, where that is counted."""
+        """How often each class was the truth when global and local inference gave these answers while learning,
+        where that is counted."""
         return {}
 
     def novelty_threshold(self, false_alarms: float) -> float:
@@ -163,45 +159,54 @@ class Inference(ABC):
         """The class of every row, by its number. Memory grows with the rows: ask some hundreds at a
         time."""
         if inference == "fused":
-            return self.fused_labels(*self.voices(self.row_scores(X)))
+            return self.fused_labels(*self.global_and_local(self.dots(X)))
         return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
         """Labels and the probabilities behind them, (rows, classes)."""
-        judged = self.judged(X, self.row_scores(X), inference)
+        judged = self.judged(X, self.dots(X), inference)
         return judged.labels, judged.posteriors
 
     def novelty(self, X: Matrix) -> Vector:
         """How little each row is like what was learned."""
         if not self.says_unknown:
             raise self._no_unknown()
-        return self.judged(X, self.row_scores(X), "fused").measured_novelty
+        return self.judged(X, self.dots(X), "fused").measured_novelty
 
     def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Judged, Indices]:
         """What is said of every row, and the next-best labels; a class that is alone is its own next-best."""
-        row_scores = self.row_scores(X)
-        judged = self.judged(X, row_scores, inference)
-        likely = self.likely(judged.posteriors, row_scores) if inference == "fused" else judged.posteriors
+        dots = self.dots(X)
+        judged = self.judged(X, dots, inference)
+        likely = self.likely(judged.posteriors, dots) if inference == "fused" else judged.posteriors
         return judged, next_best(judged.labels, likely)
 
-    def row_scores(self, X: Matrix) -> Matrix:
-        """Eq. 18 and 20 before the softmax: every prototype, then every class, (rows, prototypes + classes)."""
-        scores = X @ self.weights.T
-        scores += self.biases
-        return scores
+    def dots(self, X: Matrix) -> Matrix:
+        r"""$(p-o)^T\Lambda(x-o)$ for every prototype, then every class; (rows, prototypes + classes)."""
+        dots: Matrix = (X - self.origin) @ self.products.T
+        return dots
 
-    def voices(self, row_scores: Matrix) -> tuple[Matrix, Matrix]:
-        """The scores of global and of local inference, (rows, classes) each."""
-        local = len(self.prototype_ids)
-        return row_scores[:, local:], self._best_of_class(row_scores[:, :local])
+    def row_scores(self, dots: Matrix) -> Matrix:
+        """Eq. 18 and 20 before the softmax: every prototype, then every class."""
+        return self.head.scores(dots, self.squared_norms)
 
-    def scores(self, X: Matrix, inference: InferenceName) -> Matrix:
-        """Eq. 18 and 19 (local) or 20 and 21 (global) before the softmax, (rows, classes)."""
+    def global_and_local(self, dots: Matrix) -> tuple[Matrix, Matrix]:
+        """The scores of global and of local inference, (rows, classes) each (Eq. 18 to 21 before the softmax)."""
+        local, scores = len(self.prototype_ids), self.row_scores(dots)
+        return scores[:, local:], self._best_of_class(scores[:, :local])
+
+    def scores(self, X: Matrix, inference: Literal["global", "local"]) -> Matrix:
+        """Of one of the two, (rows, classes)."""
         local = len(self.prototype_ids)
-        if inference == "global":
-            global_scores: Matrix = X @ self.weights[local:].T + self.biases[local:]
-            return global_scores
-        return self._best_of_class(X @ self.weights[:local].T + self.biases[:local])
+        rows = slice(local, None) if inference == "global" else slice(local)
+        head, dots = Head(self.head.slopes[rows], self.head.pulls[rows]), (X - self.origin) @ self.products[rows].T
+        scores = head.scores(dots, self.squared_norms[rows])
+        return scores if inference == "global" else self._best_of_class(scores)
+
+    def linear_score(self, k: int) -> tuple[Vector, float]:
+        """The global score of class k as weights for x, and an offset."""
+        at = self.row_of_class(k)
+        weights = self.head.slopes[at] * self.products[at]
+        return weights, float(-(weights @ self.origin) - self.head.pulls[at] * self.squared_norms[at])
 
     def contributions(self, x: Vector, k: int) -> Vector:
         r"""What each prototype of class k, in the order of its rows, adds to the class's global score; they sum to it.
@@ -227,8 +232,8 @@ class Inference(ABC):
         total = self.class_counts[k] * self.means[self.row_of_class(k)] - self.supports[row] * self.means[row]
         mean = total / rest
         product = self.precision.apply(mean[None, :])[0]
-        length = np.array([product @ mean])
-        return float(self.class_head(length).scores(np.array([product @ (x - self.origin)]), length)[0])
+        squared_norm = np.array([product @ mean])
+        return float(self.class_head(squared_norm).scores(np.array([product @ (x - self.origin)]), squared_norm)[0])
 
     def rows_of_class(self, k: int) -> slice:
         stops = [*self.first_prototype.tolist()[1:], len(self.prototype_ids)]

@@ -32,6 +32,7 @@ class LaggingPrecision:
     young stream every sample is such a share: there it has to double, or to grow by four."""
 
     def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
+        self._width = width
         self.current: KeptPrecision = starting_precision(width, shrinkage)
         self.refreshed_at = 0
         self._refresh_growth = refresh_growth
@@ -63,11 +64,11 @@ class LaggingPrecision:
     def state(self) -> Tensors:
         return {"refreshed_at": np.array(self.refreshed_at, np.int64), **self.current.state()}
 
-    def restore(self, width: int, count: int, state: Tensors) -> None:
+    def restore(self, state: Tensors, count: int) -> None:
         self.refreshed_at = int(state["refreshed_at"])
         if not 0 < self.refreshed_at <= count < self.next_refresh:
             raise ValueError("the precision was refreshed at an impossible moment")
-        self.current = precision_from_state(width, state)
+        self.current = precision_from_state(self._width, state)
 
 
 class RoundedPrecision(LaggingPrecision):
@@ -83,8 +84,8 @@ class RoundedPrecision(LaggingPrecision):
     def state(self) -> Tensors:
         return _single(super().state())
 
-    def restore(self, width: int, count: int, state: Tensors) -> None:
-        super().restore(width, count, _single(state))  # files of format 3 and before hold double precision
+    def restore(self, state: Tensors, count: int) -> None:
+        super().restore(_single(state), count)  # files of format 3 and before hold double precision
 
 
 def _single(state: Tensors) -> Tensors:
@@ -118,8 +119,8 @@ class OwnSamplePrecision(LaggingPrecision):
         u = z - self._total_product / statistics.count
         own = float(x @ u)
         leverage = own - float(statistics.total @ u) / statistics.count
-        spread = own - centres @ u  # (g_k,)
-        gain: Vector = 0.5 * spread * spread / (statistics.count / self._scale + leverage)
+        step = own - centres @ u  # (g_k,)
+        gain: Vector = 0.5 * step * step / (statistics.count / self._scale + leverage)
         return gain
 
     @property
@@ -129,8 +130,8 @@ class OwnSamplePrecision(LaggingPrecision):
     def state(self) -> Tensors:
         return {**super().state(), "total_product": self._total_product}
 
-    def restore(self, width: int, count: int, state: Tensors) -> None:
-        super().restore(width, count, state)
+    def restore(self, state: Tensors, count: int) -> None:
+        super().restore(state, count)
         self._total_product = np.array(state["total_product"], np.float64)
-        if self._total_product.shape != (width,):
+        if self._total_product.shape != (self._width,):
             raise ValueError("the precision's product has another width")

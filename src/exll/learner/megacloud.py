@@ -1,7 +1,6 @@
 """MegaClouds: one per class, its mean, its count, and the edges between its prototypes (Eq. 5, 7 and 8)."""
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +63,7 @@ class MegaClouds(RunningMeans):
         edges = self._edges[index]
         edges[pair] = edges.get(pair, 0) + 1
 
-    def follow_merge_of_prototypes(self, index: int, kept: int, retired: int) -> None:
+    def merge_prototypes(self, index: int, kept: int, retired: int) -> None:
         """The edges of a prototype that is no more become those of the one it was merged into."""
         followed: Edges = {}
         for (one, other), count in self._edges[index].items():
@@ -74,12 +73,11 @@ class MegaClouds(RunningMeans):
                 followed[pair] = followed.get(pair, 0) + count
         self._edges[index] = followed
 
-    def merge(self, kept: int, absorbed: int, length: Callable[[Vector], float]) -> None:
-        """Make two classes one; the later classes move up by one place. ``length`` measures the new mean."""
+    def merge(self, kept: int, absorbed: int) -> None:
+        """Make two classes one; the later classes move up by one place. The new mean has to be measured afterwards."""
         share = self.counts[absorbed] / (self.counts[kept] + self.counts[absorbed])
         self.vectors[kept] += share * (self.vectors[absorbed] - self.vectors[kept])
         self.counts[kept] += self.counts[absorbed]
-        self.lengths[kept] = length(self.vectors[kept])
         together = np.sort(np.concatenate([self.members(kept), self.members(absorbed)]))
         self._members[kept] = GrowingArray((), np.int64, together)
         self._edges[kept].update(self._edges[absorbed])
@@ -104,20 +102,17 @@ class MegaClouds(RunningMeans):
         edges = [(*pair, count) for edges in self._edges for pair, count in edges.items()]
         return {**super().state(), "edges": np.array(edges, np.int64).reshape(-1, 3)}
 
-    @classmethod
-    def from_state(cls, width: int, state: Tensors, prototypes: Prototypes) -> "MegaClouds":
-        megaclouds = cls(width)
-        megaclouds._restore(state)
-        for _ in range(len(megaclouds)):
-            megaclouds.open()
+    def restore(self, state: Tensors, prototypes: Prototypes) -> None:
+        self._restore_means(state)
+        for _ in range(len(self)):
+            self.open()
         class_of = dict(zip(prototypes.ids.tolist(), prototypes.class_of.tolist(), strict=True))
         for row, index in enumerate(prototypes.class_of.tolist()):
-            if not 0 <= index < len(megaclouds):
+            if not 0 <= index < len(self):
                 raise ValueError("a prototype belongs to no class")
-            megaclouds.adopt(index, row)
+            self.adopt(index, row)
         for one, other, count in state["edges"].tolist():
             index = class_of.get(one, -1)
             if one >= other or index < 0 or class_of.get(other) != index or count < 1:
                 raise ValueError("an edge joins no two prototypes of one class")
-            megaclouds._edges[index][one, other] = count
-        return megaclouds
+            self._edges[index][one, other] = count

@@ -17,7 +17,7 @@ from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_tria
 from exll.linalg.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.types import Matrix, Tensors, Vector
 
-LENGTH_ROWS = 256
+NORM_ROWS = 256
 TILE = 128
 FEW_ROWS = 0.5  # as a share of the width: solving for so many costs as much as inverting and multiplying
 
@@ -29,7 +29,7 @@ class Precision(Protocol):
         """The rows of X times the matrix."""
         ...
 
-    def lengths(self, X: Matrix) -> Vector:
+    def squared_norms(self, X: Matrix) -> Vector:
         r"""$x^T \Lambda x$ of every row."""
         ...
 
@@ -67,12 +67,12 @@ class LowRankPrecision:
         applied /= self._ridge
         return applied
 
-    def lengths(self, X: Matrix) -> Vector:
+    def squared_norms(self, X: Matrix) -> Vector:
         along = X @ self._basis.T
-        lengths: Vector = np.vecdot(X, X)
-        lengths -= np.vecdot(along, along)
-        lengths /= self._ridge
-        return lengths
+        squared_norms: Vector = np.vecdot(X, X)
+        squared_norms -= np.vecdot(along, along)
+        squared_norms /= self._ridge
+        return squared_norms
 
     @property
     def nbytes(self) -> int:
@@ -95,13 +95,13 @@ class DensePrecision:
         applied: Matrix = X @ self._matrix
         return applied
 
-    def lengths(self, X: Matrix) -> Vector:
+    def squared_norms(self, X: Matrix) -> Vector:
         """Some rows at a time, so that memory stays flat."""
-        lengths = np.empty(len(X))
-        for start in range(0, len(X), LENGTH_ROWS):
-            some = X[start : start + LENGTH_ROWS]
-            np.vecdot(some, self.apply(some), out=lengths[start : start + LENGTH_ROWS])
-        return lengths
+        squared_norms = np.empty(len(X))
+        for start in range(0, len(X), NORM_ROWS):
+            some = X[start : start + NORM_ROWS]
+            np.vecdot(some, self.apply(some), out=squared_norms[start : start + NORM_ROWS])
+        return squared_norms
 
     @property
     def nbytes(self) -> int:
@@ -120,14 +120,14 @@ class FactoredPrecision:
     def apply(self, X: Matrix) -> Matrix:
         rows = np.array(X, order="C")
         solve_rows(self._factor, rows)
-        solve_rows(self._factor, rows, turned=True)
+        solve_rows(self._factor, rows, transposed=True)
         return rows
 
-    def lengths(self, X: Matrix) -> Vector:
+    def squared_norms(self, X: Matrix) -> Vector:
         rows = np.array(X, order="C")
         solve_rows(self._factor, rows)
-        lengths: Vector = np.vecdot(rows, rows)
-        return lengths
+        squared_norms: Vector = np.vecdot(rows, rows)
+        return squared_norms
 
 
 def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:

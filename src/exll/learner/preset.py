@@ -4,7 +4,6 @@ An installed package adds one by an entry point of the group ``exll.presets`` th
 :class:`exll.learner.exll.ExLL`. Packages are searched only for a name that is not one of ours.
 """
 
-from collections.abc import Sequence
 from inspect import isabstract
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from exll.errors import InputError
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.paper.learner import PaperLearner
-from exll.types import Label, Tensors
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -45,13 +43,6 @@ def new_learner(width: int, parameters: Parameters) -> ExLL:
     if preset is None:
         raise InputError(f"there is no preset {parameters.preset!r}.")
     return preset(width, parameters)
-
-
-def learner_from_state(labels: Sequence[Label], width: int, parameters: Parameters, state: Tensors) -> ExLL:
-    """Raises KeyError, ValueError or the like where the arrays do not make a whole model."""
-    learner = new_learner(width, parameters)
-    learner.restore(labels, state)
-    return learner
 
 
 def _entry_points() -> "EntryPoints":

@@ -21,7 +21,7 @@ class Members(NamedTuple):
     rows: Indices
     ids: Indices
     centres: Matrix  # (g_k, d), a copy
-    squared_norms: Vector  # |p|^2, below 1, since a mean of unit vectors is shorter than they are
+    euclidean_squares: Vector  # |p|^2, below 1, since a mean of unit vectors is shorter than they are
 
 
 class Prototypes(RunningMeans):
@@ -32,7 +32,7 @@ class Prototypes(RunningMeans):
         self._ids = GrowingArray((), np.int64)
         self._class_of = GrowingArray((), np.int64)
         self._radii = GrowingArray((), np.float64)
-        self._squared_norms = GrowingArray((), np.float64)
+        self._euclidean_squares = GrowingArray((), np.float64)
         self.next_id = 0
 
     @property
@@ -48,18 +48,18 @@ class Prototypes(RunningMeans):
         return self._radii.filled
 
     @property
-    def squared_norms(self) -> Vector:
-        return self._squared_norms.filled
+    def euclidean_squares(self) -> Vector:
+        return self._euclidean_squares.filled
 
     def members(self, rows: Indices) -> Members:
-        return Members(rows, self.ids[rows], self.vectors[rows], self.squared_norms[rows])
+        return Members(rows, self.ids[rows], self.vectors[rows], self.euclidean_squares[rows])
 
     def open(self, class_index: int) -> int:
         """The rest of Eq. 6 and 13 for a cloud whose centre was just added; returns its id."""
         self._ids.append(self.next_id)
         self._class_of.append(class_index)
         self._radii.append(START_RADIUS)
-        self._squared_norms.append(1.0)
+        self._euclidean_squares.append(1.0)
         self.next_id += 1
         return self.next_id - 1
 
@@ -74,7 +74,7 @@ class Prototypes(RunningMeans):
     def restart(self, freed: int, x: Vector) -> int:
         """A new prototype of the same class at x, in a row that was freed; returns its id."""
         self.vectors[freed], self.counts[freed] = x, 1
-        self.ids[freed], self.radii[freed], self.squared_norms[freed] = self.next_id, START_RADIUS, 1.0
+        self.ids[freed], self.radii[freed], self.euclidean_squares[freed] = self.next_id, START_RADIUS, 1.0
         self.next_id += 1
         return self.next_id - 1
 
@@ -87,12 +87,17 @@ class Prototypes(RunningMeans):
         r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""
         centre = self.vectors[index]
         squared_norm = float(centre @ centre)
-        self.squared_norms[index] = squared_norm
+        self.euclidean_squares[index] = squared_norm
         self.radii[index] = math.sqrt((self.radii[index] ** 2 + max(0.0, 1.0 - squared_norm)) / 2)
+
+    def merge(self, kept: int, absorbed: int) -> None:
+        """Follow a merge of classes: the later ones move up by one place."""
+        self.class_of[self.class_of == absorbed] = kept
+        self.class_of[self.class_of > absorbed] -= 1
 
     @property
     def _columns(self) -> tuple[GrowingArray, ...]:
-        return *super()._columns, self._ids, self._class_of, self._radii, self._squared_norms
+        return *super()._columns, self._ids, self._class_of, self._radii, self._euclidean_squares
 
     def state(self) -> Tensors:
         return {
@@ -101,25 +106,21 @@ class Prototypes(RunningMeans):
             "next_id": np.array(self.next_id, np.int64),
             "class_of": self.class_of,
             "radii": self.radii,
-            "squared_norms": self.squared_norms,
+            "euclidean_squares": self.euclidean_squares,
         }
 
-    @classmethod
-    def from_state(cls, width: int, state: Tensors) -> "Prototypes":
-        prototypes = cls(width)
-        prototypes._restore(state)
-        prototypes._class_of = GrowingArray((), np.int64, state["class_of"])
-        prototypes._radii = GrowingArray((), np.float64, state["radii"])
-        prototypes._squared_norms = GrowingArray((), np.float64, state["squared_norms"])
-        prototypes._ids = GrowingArray((), np.int64, state["ids"])
-        prototypes.next_id = int(state["next_id"])
-        fields = (prototypes.class_of, prototypes.radii, prototypes.squared_norms, prototypes.ids)
-        if {len(field) for field in fields} != {len(prototypes)}:
-            raise ValueError("prototypes' fields differ in number")
-        ids = set(prototypes.ids.tolist())
-        if len(ids) != len(prototypes) or min(ids, default=0) < 0 or max(ids, default=-1) >= prototypes.next_id:
-            raise ValueError("prototypes' ids are not their own")
-        return prototypes
+    def restore(self, state: Tensors) -> None:
+        self._restore_means(state)
+        self._class_of = GrowingArray((), np.int64, state["class_of"])
+        self._radii = GrowingArray((), np.float64, state["radii"])
+        self._euclidean_squares = GrowingArray((), np.float64, state["euclidean_squares"])
+        self._ids = GrowingArray((), np.int64, state["ids"])
+        self.next_id = int(state["next_id"])
+        if {len(column) for column in (self.class_of, self.radii, self.euclidean_squares, self.ids)} != {len(self)}:
+            raise ValueError("the columns of the prototypes differ in length")
+        ids = set(self.ids.tolist())
+        if len(ids) != len(self) or min(ids, default=0) < 0 or max(ids, default=-1) >= self.next_id:
+            raise ValueError("the ids of the prototypes are not unique, or out of range")
 
 
 def density_condition(x: Vector, class_mean: Vector, members: Members) -> bool:
@@ -131,6 +132,6 @@ def density_condition(x: Vector, class_mean: Vector, members: Members) -> bool:
     mean (docs/decisions.md, 3 and 4).
     """
     x_inverse = 3.0 - 2.0 * float(x @ class_mean)
-    inverses = 2.0 + members.squared_norms - 2.0 * (members.centres @ class_mean)
+    inverses = 2.0 + members.euclidean_squares - 2.0 * (members.centres @ class_mean)
     least, most = float(inverses[inverses.argmin()]), float(inverses[inverses.argmax()])
     return surpasses(least, x_inverse) or surpasses(x_inverse, most)

@@ -44,7 +44,7 @@ class Records(Protocol):
         """Those closest to x by cosine, which is given too; without vectors the oldest, and None."""
         ...
 
-    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+    def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         """One prototype became part of another, whose centre is given."""
         ...
 
@@ -72,6 +72,8 @@ class Records(Protocol):
 
     def state(self) -> Tensors: ...
 
+    def restore(self, state: Tensors) -> None: ...
+
 
 class NoRecords:
     def add(self, prototype: int, position: int, ref: str | None, x: Vector, centre: Vector) -> None:
@@ -83,7 +85,7 @@ class NoRecords:
     def closest(self, prototype: int, x: Vector, most: int) -> list[tuple[Record, float | None]]:
         return []
 
-    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+    def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         pass
 
     def rename(self, new_ref: Callable[[str], str]) -> None:
@@ -109,6 +111,9 @@ class NoRecords:
     def state(self) -> Tensors:
         return {}
 
+    def restore(self, state: Tensors) -> None:
+        pass
+
 
 class AllRecords:
     """Every sample in the order of the stream, so a sample's place here is its position; an empty ref stands for none.
@@ -118,6 +123,7 @@ class AllRecords:
     """
 
     def __init__(self, width: int, with_vectors: bool) -> None:
+        self._width = width
         self._prototypes = GrowingArray((), np.int64)
         self._refs: list[str] = []
         self._ref_bytes = 0
@@ -142,7 +148,7 @@ class AllRecords:
         cosines = _cosines(self._vectors.filled[places], x)
         return [(self._record(places[i]), float(cosines[i])) for i in _largest(cosines, most)]
 
-    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+    def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         self._retired.setdefault(kept, []).extend([retired, *self._retired.pop(retired, [])])
         if sum(len(ids) for ids in self._retired.values()) >= MOST_RETIRED:
             self._settle()
@@ -199,19 +205,16 @@ class AllRecords:
             **vectors,
         }
 
-    @classmethod
-    def from_state(cls, width: int, with_vectors: bool, state: Tensors) -> "AllRecords":
-        records = cls(width, with_vectors)
-        records._prototypes = GrowingArray((), np.int64, state["prototypes"])
-        records._refs = strings_from_tensors("refs", state)
-        records._ref_bytes = len(state["refs.utf8"])
-        sizes = {len(records._prototypes), len(records._refs)}
-        if with_vectors:
-            records._vectors = GrowingArray((width,), np.float16, state["vectors"])
-            sizes.add(len(records._vectors))
+    def restore(self, state: Tensors) -> None:
+        self._prototypes = GrowingArray((), np.int64, state["prototypes"])
+        self._refs = strings_from_tensors("refs", state)
+        self._ref_bytes = len(state["refs.utf8"])
+        sizes = {len(self._prototypes), len(self._refs)}
+        if self._vectors is not None:
+            self._vectors = GrowingArray((self._width,), np.float16, state["vectors"])
+            sizes.add(len(self._vectors))
         if len(sizes) != 1:
-            raise ValueError("records' fields differ in number")
-        return records
+            raise ValueError("the columns of the records differ in length")
 
 
 class NearestRecords:
@@ -228,7 +231,7 @@ class NearestRecords:
         kept.append(Record(position, ref or None, halved(x)))
         self._drop_furthest(kept, centre)
 
-    def merge(self, kept: int, retired: int, centre: Vector) -> None:
+    def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         together = [*self._kept.get(kept, []), *self._kept.pop(retired, [])]
         together.sort(key=lambda record: record.position)
         while len(together) > self._most:
@@ -283,32 +286,25 @@ class NearestRecords:
             "vectors": np.array(vectors, np.float16).reshape(-1, self._width),
         }
 
-    @classmethod
-    def from_state(cls, width: int, most: int, state: Tensors) -> "NearestRecords":
-        records = cls(width, most)
+    def restore(self, state: Tensors) -> None:
         positions: Indices = state["positions"]
         refs = strings_from_tensors("refs", state)
         vectors = state["vectors"]
-        if vectors.shape != (len(refs), width) or not len(positions) == len(refs) == len(state["prototypes"]):
-            raise ValueError("records' fields differ in number")
+        if vectors.shape != (len(refs), self._width) or not len(positions) == len(refs) == len(state["prototypes"]):
+            raise ValueError("the columns of the records differ in length")
         for i, prototype in enumerate(state["prototypes"].tolist()):
             record = Record(int(positions[i]), refs[i] or None, vectors[i].astype(np.float16))
-            records._kept.setdefault(prototype, []).append(record)
-        if any(len(kept) > most for kept in records._kept.values()):
-            raise ValueError("more records than were to be kept")
-        return records
+            self._kept.setdefault(prototype, []).append(record)
+        if any(len(kept) > self._most for kept in self._kept.values()):
+            raise ValueError("a prototype has more records than are kept")
 
 
-def new_records(kind: RecordsKind, width: int, state: Tensors | None = None) -> Records:
-    """Records of a kind, empty or as they were saved."""
+def new_records(kind: RecordsKind, width: int) -> Records:
     if kind == "none":
         return NoRecords()
     if isinstance(kind, str):
-        with_vectors = kind == "vectors"
-        if state is None:
-            return AllRecords(width, with_vectors)
-        return AllRecords.from_state(width, with_vectors, state)
-    return NearestRecords(width, kind) if state is None else NearestRecords.from_state(width, kind, state)
+        return AllRecords(width, with_vectors=kind == "vectors")
+    return NearestRecords(width, kind)
 
 
 def _cosines(vectors: NDArray[np.float16], x: Vector) -> NDArray[np.float32]:

@@ -9,43 +9,47 @@ from exll.types import Tensors, Vector
 
 
 class RunningMeans(CountedMeans):
-    r"""Means with their counts and their lengths $p^T \Lambda p$ under the precision that learning uses.
+    r"""Means with their counts and their squared norms $p^T \Lambda p$ under the precision that learning uses.
 
-    A length is one scalar; when a mean moves towards x it follows from $p^T z$ and $x^T z$ with $z = \Lambda x$, so
-    nothing of size d x d is touched until the precision itself is refreshed.
+    A squared norm is one scalar. When a mean moves towards x, it follows from $p^T z$ and $x^T z$ with
+    $z = \Lambda x$, so nothing of size d x d is touched until the precision itself is refreshed.
     """
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
         self.width = width
-        self._lengths = GrowingArray((), np.float64)
+        self._squared_norms = GrowingArray((), np.float64)
 
     @property
-    def lengths(self) -> Vector:
-        return self._lengths.filled
+    def squared_norms(self) -> Vector:
+        return self._squared_norms.filled
 
-    def start(self, x: Vector, x_length: float) -> int:
-        """A new mean at x, whose length is given; returns its index."""
+    def start(self, x: Vector, x_squared_norm: float) -> int:
+        """A new mean at x; returns its index."""
         self.add(x)
-        self._lengths.append(x_length)
+        self._squared_norms.append(x_squared_norm)
         return len(self) - 1
 
-    def move(self, index: int, x: Vector, x_length: float, dot: float) -> float:
+    def move(self, index: int, x: Vector, x_squared_norm: float, dot: float) -> float:
         r"""Let x join a mean $p$, given $x^T \Lambda x$ and $p^T \Lambda x$; returns the share of x in the new mean."""
         self.join(index, x)
         share = 1.0 / int(self.counts[index])
-        rest, length = 1.0 - share, float(self.lengths[index])
-        self.lengths[index] = rest * rest * length + 2 * share * rest * dot + share * share * x_length
+        rest, before = 1.0 - share, float(self.squared_norms[index])
+        self.squared_norms[index] = rest * rest * before + 2 * share * rest * dot + share * share * x_squared_norm
         return share
 
+    def measure(self, index: int, precision: Precision, origin: Vector) -> None:
+        """The squared norm of one mean that was set by hand."""
+        self.squared_norms[index] = precision.squared_norms((self.vectors[index] - origin)[None, :])[0]
+
     def remeasure(self, precision: Precision, origin: Vector | None = None) -> None:
-        """Lengths under another precision, seen from another origin."""
-        self.lengths[:] = precision.lengths(self.vectors if origin is None else self.vectors - origin)
+        """Squared norms under another precision, seen from another origin."""
+        self.squared_norms[:] = precision.squared_norms(self.vectors if origin is None else self.vectors - origin)
 
     @property
     def _columns(self) -> tuple[GrowingArray, ...]:
         """All that is kept per mean."""
-        return self._vectors, self._counts, self._lengths
+        return self._vectors, self._counts, self._squared_norms
 
     def reserve(self, extra: int) -> None:
         if self._vectors.room < extra:  # columns grow together
@@ -57,11 +61,11 @@ class RunningMeans(CountedMeans):
         return sum(column.nbytes for column in self._columns)
 
     def state(self) -> Tensors:
-        return {"vectors": self.vectors, "counts": self.counts, "lengths": self.lengths}
+        return {"vectors": self.vectors, "counts": self.counts, "squared_norms": self.squared_norms}
 
-    def _restore(self, state: Tensors) -> None:
+    def _restore_means(self, state: Tensors) -> None:
         self._vectors = GrowingArray((self.width,), np.float64, state["vectors"])
         self._counts = GrowingArray((), np.int64, state["counts"])
-        self._lengths = GrowingArray((), np.float64, state["lengths"])
-        if not len(self._vectors) == len(self._counts) == len(self._lengths):
-            raise ValueError("means, counts and lengths differ in number")
+        self._squared_norms = GrowingArray((), np.float64, state["squared_norms"])
+        if not len(self._vectors) == len(self._counts) == len(self._squared_norms):
+            raise ValueError("the columns of the means differ in length")

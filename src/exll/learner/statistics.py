@@ -99,23 +99,20 @@ class Scatter:
         )
         return {"rows_added": np.array(self.count, np.int64), "trace": np.array(self.trace), **kept}
 
-    @classmethod
-    def from_state(cls, width: int, state: Tensors) -> "Scatter":
-        scatter = cls(width)
-        scatter.count, scatter.trace = int(state["rows_added"]), float(state["trace"])
+    def restore(self, state: Tensors) -> None:
+        self.count, self.trace = int(state["rows_added"]), float(state["trace"])
         if "rows" in state:
-            scatter.rows = GrowingArray((width,), np.float64, state["rows"])
-            whole = len(scatter.rows) == scatter.count < scatter.most_rows
+            self.rows = GrowingArray((self.width,), np.float64, state["rows"])
+            whole = len(self.rows) == self.count < self.most_rows
         else:
-            scatter.triangle, _ = lapack.dtrttf(unpack_triangle(state["triangle"], width), uplo="L")
-            scatter._pending = np.empty((FOLD_ROWS, width))
-            scatter._pending_count = len(state["pending"])
-            scatter._pending[: scatter._pending_count] = state["pending"]
-            folded = scatter.count - scatter.most_rows
-            whole = folded >= 0 and len(scatter.pending) == folded % FOLD_ROWS
-        if not whole or scatter.trace < 0:
+            self.triangle, _ = lapack.dtrttf(unpack_triangle(state["triangle"], self.width), uplo="L")
+            self._pending = np.empty((FOLD_ROWS, self.width))
+            self._pending_count = len(state["pending"])
+            self._pending[: self._pending_count] = state["pending"]
+            folded = self.count - self.most_rows
+            whole = folded >= 0 and len(self.pending) == folded % FOLD_ROWS
+        if not whole or self.trace < 0:
             raise ValueError("the scatter does not hold all its rows")
-        return scatter
 
 
 class GlobalStatistics:
@@ -152,15 +149,14 @@ class GlobalStatistics:
     def state(self) -> Tensors:
         return {"count": np.array(self.count, np.int64), "total": self.total, **self.scatter.state()}
 
-    @classmethod
-    def from_state(cls, width: int, residual: Residual, state: Tensors) -> "GlobalStatistics":
-        statistics = cls(width, residual)
-        statistics.count = int(state["count"])
-        statistics.total = np.array(state["total"], np.float64)
-        statistics.scatter = Scatter.from_state(width, state)
-        if not 0 < statistics.count <= statistics.scatter.count:
+    def restore(self, state: Tensors) -> None:
+        self.count = int(state["count"])
+        if state["total"].shape != self.total.shape:
+            raise ValueError("the total has another width")
+        self.total = np.array(state["total"], np.float64)
+        self.scatter.restore(state)
+        if not 0 < self.count <= self.scatter.count:
             raise ValueError("the scatter does not hold all samples")
-        return statistics
 
 
 def pack_triangle(matrix: Matrix) -> Vector:

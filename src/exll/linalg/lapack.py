@@ -13,7 +13,7 @@ from scipy.linalg import cython_blas, cython_lapack
 
 from exll.types import Matrix, Vector
 
-_LOWER, _PLAIN, _TURNED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
+_LOWER, _PLAIN, _TRANSPOSED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
 _LEFT = _LOWER  # the same letter
 _ONE = ctypes.byref(ctypes.c_double(1.0))
 
@@ -72,16 +72,16 @@ def solve_factor(factor: Matrix, rows: Matrix) -> None:
     if not rows.size:
         return
     size, width = _size_of(factor), ctypes.byref(_Integer(rows.shape[1]))
-    _trsm(_RIGHT, _LOWER, _TURNED, _PLAIN, width, size, _ONE, _address(factor), size, _address(rows), width)
+    _trsm(_RIGHT, _LOWER, _TRANSPOSED, _PLAIN, width, size, _ONE, _address(factor), size, _address(rows), width)
 
 
-def solve_rows(factor: Matrix, rows: Matrix, *, turned: bool = False) -> None:
+def solve_rows(factor: Matrix, rows: Matrix, *, transposed: bool = False) -> None:
     r"""$L^{-1} x$, or $L^{-T} x$, for a factor L, written over every row x."""
     _check(rows.flags.c_contiguous and rows.flags.writeable and rows.shape[1] == len(factor))
     if not rows.size:
         return
     size, count = _size_of(factor), ctypes.byref(_Integer(len(rows)))
-    way = _TURNED if turned else _PLAIN
+    way = _TRANSPOSED if transposed else _PLAIN
     _trsm(_LEFT, _LOWER, way, _PLAIN, size, count, _ONE, _address(factor), size, _address(rows), size)
 
 

@@ -1,8 +1,8 @@
-"""Model files: one safetensors file with small facts as JSON and a SHA-256 over all of it. Never pickle.
+"""Model files: one safetensors file with metadata as JSON and a SHA-256 over all of it. Never pickle.
 
-The metadata has one entry, ``exll``: the facts as JSON, among them ``sha256`` over the other facts and over every
-tensor's name, dtype, shape and bytes. So a file is either what was saved, or refused. Integers are written in the
-smallest signed type that holds them, and read as 64 bits.
+In the header of safetensors there is one entry, ``exll``: our metadata as JSON. Its ``sha256`` is over the other
+metadata and over every tensor's name, dtype, shape and bytes. So a file is either what was saved, or refused. Integers
+are written in the smallest signed type that holds them, and read as 64 bits.
 """
 
 import contextlib
@@ -10,7 +10,6 @@ import glob
 import hashlib
 import json
 import os
-import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +20,19 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from exll.errors import ModelFileError, ModelFileNotFoundError
+from exll.errors import DAMAGED, ModelFileError, ModelFileNotFoundError
+from exll.saving.old_names import NEWEST_OLD_FORMAT, with_new_names
+from exll.saving.whole_files import replacing, temporary_prefix
 from exll.types import Tensors
 
-FORMAT = 4
+FORMAT = 5
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 STALE_SECONDS = 3600
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
     tensors: Tensors
 
 
@@ -47,32 +48,25 @@ def place_for(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def write_model(path: str | os.PathLike[str], facts: dict[str, Any], tensors: Tensors) -> None:
+def write_model(path: str | os.PathLike[str], metadata: dict[str, Any], tensors: Tensors) -> None:
     """Write beside the target, flush to disk, rename: at every moment the path holds the old model or the new one."""
     target = place_for(path)
-    facts = {"format": FORMAT, **facts}
+    metadata = {"format": FORMAT, **metadata}
     tensors = {name: np.asarray(_narrowed(tensor), order="C") for name, tensor in tensors.items()}
     # One entry: safetensors writes several in any order, and the same model should give the same bytes.
-    metadata = {"exll": json.dumps({**facts, "sha256": _digest(facts, tensors)}, sort_keys=True)}
-    temporary = target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(4)}.tmp")
+    header = {"exll": json.dumps({**metadata, "sha256": _digest(metadata, tensors)}, sort_keys=True)}
     try:
         _remove_stale(target)
-        mode = _mode_for(target, temporary)
-        save_file(tensors, temporary, metadata)
-        temporary.chmod(mode)  # safetensors makes a file of its own, for the owner's eyes only
-        _flush(temporary)
-        temporary.replace(target)
-        _flush(target.parent)
+        with replacing(target) as temporary:
+            mode = _mode_for(target, temporary)
+            save_file(tensors, temporary, header)
+            temporary.chmod(mode)  # safetensors makes a file that only the owner may read
     except (OSError, SafetensorError) as error:  # safetensors has an error of its own for a full disk
-        temporary.unlink(missing_ok=True)
         raise ModelFileError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
-    """The facts and tensors of a model file, proven to be what was saved."""
+    """The metadata and tensors of a model file, proven to be what was saved."""
     source = _resolved(path)
     if not source.exists():
         raise ModelFileNotFoundError(f"there is no model file at {path}.")
@@ -80,30 +74,22 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{path} is a folder, not a model file.")
     try:
         with safe_open(source, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            text = metadata.get("exll")
+            text = (file.metadata() or {}).get("exll")
             if text is None:
                 raise ModelFileError(f"{path} is a safetensors file, but not a model of exll.")
-            facts = _facts(text, path)
+            metadata = _metadata(text, path)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except ModelFileError:
         raise
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (
-        SafetensorError,
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        ArithmeticError,
-        MemoryError,
-        RecursionError,
-    ) as error:
+    except (SafetensorError, *DAMAGED) as error:
         raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
-    if facts.pop("sha256", None) != _digest(facts, tensors):
+    if metadata.pop("sha256", None) != _digest(metadata, tensors):
         raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
-    return ModelFile(facts, {name: _widened(tensor) for name, tensor in tensors.items()})
+    if metadata["format"] <= NEWEST_OLD_FORMAT:
+        tensors = with_new_names(tensors)
+    return ModelFile(metadata, {name: _widened(tensor) for name, tensor in tensors.items()})
 
 
 def _narrowed(tensor: NDArray[Any]) -> NDArray[Any]:
@@ -117,20 +103,20 @@ def _widened(tensor: NDArray[Any]) -> NDArray[Any]:
     return tensor.astype(np.int64) if tensor.dtype.kind == "i" else tensor
 
 
-def _facts(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
-    facts = json.loads(text)
-    if not isinstance(facts, dict) or not isinstance(facts.get("format"), int):
+def _metadata(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
+    metadata = json.loads(text)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("format"), int):
         raise ModelFileError(f"{path} does not say which format it has; it is no model file of exll.")
-    if facts["format"] > FORMAT:
+    if metadata["format"] > FORMAT:
         raise ModelFileError(
-            f"{path} has format {facts['format']}, newer than this exll can read ({FORMAT}); please update exll."
+            f"{path} has format {metadata['format']}, newer than this exll can read ({FORMAT}); please update exll."
         )
-    return facts
+    return metadata
 
 
-def _digest(facts: dict[str, Any], tensors: Tensors) -> str:
+def _digest(metadata: dict[str, Any], tensors: Tensors) -> str:
     digest = hashlib.sha256()
-    text = json.dumps(facts, sort_keys=True)
+    text = json.dumps(metadata, sort_keys=True)
     digest.update(f"{len(text.encode())}:{text}".encode())
     for name in sorted(tensors):
         tensor = tensors[name]
@@ -139,13 +125,9 @@ def _digest(facts: dict[str, Any], tensors: Tensors) -> str:
     return digest.hexdigest()
 
 
-def _temporary_prefix(target: Path) -> str:
-    return f".{target.name}.saving-"
-
-
 def _remove_stale(target: Path) -> None:
     """A save that was killed leaves its temporary file behind; clear those away once they are surely nobody's."""
-    for leftover in target.parent.glob(f"{glob.escape(_temporary_prefix(target))}*.tmp"):
+    for leftover in target.parent.glob(f"{glob.escape(temporary_prefix(target))}*.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
                 leftover.unlink()
@@ -166,14 +148,3 @@ def _resolved(path: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{path!r} is no possible file name: {error}.") from error
     return resolved
-
-
-def _flush(path: Path) -> None:
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:  # a folder cannot be opened everywhere; the file itself was flushed
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -8,8 +8,8 @@ from exll.saving.model_file import ModelFile
 
 
 def summary_of(file: ModelFile) -> dict[str, Any]:
-    """Facts for a person or a program; raises KeyError or the like where the file holds no model."""
-    facts, tensors = file.facts, file.tensors
+    """Figures for a person or a program; raises KeyError or the like where the file holds no model."""
+    metadata, tensors = file.metadata, file.tensors
     counts = tensors["megaclouds.counts"]
     prototypes = np.bincount(tensors["prototypes.class_of"], minlength=len(counts))
     classes = [
@@ -17,18 +17,18 @@ def summary_of(file: ModelFile) -> dict[str, Any]:
         for label, count, own in zip(_labels(file), counts, prototypes, strict=True)
     ]
     return {
-        "kind": facts["kind"],
-        "preset": facts["preset"],
-        "backbone": facts.get("backbone", {}).get("name"),
+        "kind": metadata["kind"],
+        "preset": metadata["preset"],
+        "backbone": metadata.get("backbone", {}).get("name"),
         "examples": int(tensors["statistics.count"]),
         "prototypes": len(tensors["prototypes.class_of"]),
-        "features": facts["width"],
-        "records": facts["records"],
-        "refresh_growth": facts["refresh_growth"],
-        "written_by": facts["exll"],
+        "features": metadata["width"],
+        "records": metadata["records"],
+        "refresh_growth": metadata["refresh_growth"],
+        "written_by": metadata["exll"],
         "lessons": [
             {name: lesson[name] for name in ("source", "order", "seed", "position", "examples", "learned", "skipped")}
-            for lesson in facts["lessons"]
+            for lesson in metadata["lessons"]
         ],
         "classes": sorted(classes, key=lambda entry: entry["label"]),
     }
@@ -37,7 +37,7 @@ def summary_of(file: ModelFile) -> dict[str, Any]:
 def _labels(file: ModelFile) -> list[Any]:
     from exll.saving.strings import strings_from_tensors
 
-    if file.facts["labels"] == "string":
+    if file.metadata["labels"] == "string":
         return list(strings_from_tensors("labels", file.tensors))
     labels: list[Any] = file.tensors["labels"].tolist()
     return labels

@@ -3,21 +3,22 @@
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
-    """Write beside the place, then rename: at every moment the path holds the old content or the new one.
+@contextlib.contextmanager
+def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
+    """A path beside the given one to write to. It replaces the given one when the block ends, and is removed when the
+    block raises: at every moment the path holds the old content or the new one.
 
     With ``flush`` the new content is surely on the disk when this returns.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f"{temporary_prefix(path)}{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            if flush:
-                file.flush()
-                os.fsync(file.fileno())
+        yield temporary
+        if flush:
+            _flush(temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -26,11 +27,26 @@ def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
         flush_folder(path.parent)
 
 
+def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
+    """Write one file, whole or not at all."""
+    with replacing(path, flush=flush) as temporary, temporary.open("xb") as file:
+        file.write(content)
+
+
+def temporary_prefix(path: Path) -> str:
+    """How the names of temporary files for a path begin."""
+    return f".{path.name}.saving-"
+
+
 def flush_folder(folder: Path) -> None:
     """A new name is on the disk only when its folder is."""
     with contextlib.suppress(OSError):  # not every system opens a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

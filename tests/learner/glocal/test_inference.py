@@ -50,17 +50,19 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
         np.testing.assert_array_equal(labels, scores.argmax(axis=1))
         np.testing.assert_array_equal(asked.winners(queries, name), labels)
         for row, (parts, k) in enumerate(zip(all_parts, labels.tolist(), strict=True)):
-            familiarity = (
+            similarity = (
                 judged.class_weight * parts.towards_class[k] + judged.prototype_weight * parts.towards_prototype[k]
-            ) / ((judged.class_weight + judged.prototype_weight) * parts.reach)
-            unusual = (familiarity - judged.usual) / judged.spread
-            sure = np.exp(judged.level + judged.slope * min(max(unusual, -10 if judged.slope > 0 else -3), 3))
-            expected = softmax(sure * scores[row])
+            ) / ((judged.class_weight + judged.prototype_weight) * parts.norms)
+            standardised = (similarity - judged.similarity_mean) / judged.similarity_std
+            factor = np.exp(
+                judged.intercept + judged.slope * min(max(standardised, -10 if judged.slope > 0 else -3), 3)
+            )
+            expected = softmax(factor * scores[row])
             np.testing.assert_allclose(posteriors[row], expected, rtol=1e-5, atol=1e-7)
             if name == "fused":
-                outlying = oracle.relative_distance(queries[row], k) - judged.usual_distance
-                outlying *= judged.distance_weight / judged.spread_of_distance
-                novelty = (judged.usual - familiarity) / judged.spread + outlying
+                outlying = oracle.relative_distance(queries[row], k) - judged.distance_mean
+                outlying *= judged.distance_weight / judged.distance_std
+                novelty = (judged.similarity_mean - similarity) / judged.similarity_std + outlying
                 assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
 
 
@@ -96,7 +98,7 @@ def test_rows_asked_together_and_one_by_one_are_answered_alike() -> None:
         np.testing.assert_allclose(asked.novelty(x[None])[0], together[1][i], atol=1e-9)
 
 
-def dots_and_lengths(x: Vector, means: Matrix, precision: Matrix, origin: Vector) -> tuple[Vector, Vector]:
+def dots_and_squared_norms(x: Vector, means: Matrix, precision: Matrix, origin: Vector) -> tuple[Vector, Vector]:
     seen = means - origin
     return seen @ precision @ (x - origin), np.einsum("ij,jk,ik->i", seen, precision, seen)
 
@@ -105,13 +107,13 @@ def test_heads_are_the_formulas_that_they_stand_for() -> None:
     rng = np.random.default_rng(0)
     root = rng.normal(size=(5, 5))
     precision, origin, x, means = root @ root.T, rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 5))
-    dots, lengths = dots_and_lengths(x, means, precision, origin)
+    dots, squared_norms = dots_and_squared_norms(x, means, precision, origin)
     apart = np.array([(x - p) @ precision @ (x - p) for p in means])
-    reach = float((x - origin) @ precision @ (x - origin))
-    np.testing.assert_allclose(linear_discriminant(lengths).scores(dots, lengths), (reach - apart) / 2)
-    cosines = np.array([(p - origin) @ precision @ (x - origin) for p in means]) / np.sqrt(lengths)
-    mixed = whitened_cosine(lengths, 3.0, 0.5).scores(dots, lengths)
-    np.testing.assert_allclose(mixed, 3.0 * cosines + 0.5 * (reach - apart) / 2)
+    whole = float((x - origin) @ precision @ (x - origin))
+    np.testing.assert_allclose(linear_discriminant(squared_norms).scores(dots, squared_norms), (whole - apart) / 2)
+    cosines = np.array([(p - origin) @ precision @ (x - origin) for p in means]) / np.sqrt(squared_norms)
+    mixed = whitened_cosine(squared_norms, 3.0, 0.5).scores(dots, squared_norms)
+    np.testing.assert_allclose(mixed, 3.0 * cosines + 0.5 * (whole - apart) / 2)
 
 
 def test_a_mean_at_the_origin_points_nowhere() -> None:

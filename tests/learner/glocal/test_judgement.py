@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from exll import ExLLClassifier
 from exll.learner.glocal.judgement import (
-    LEVELS,
+    INTERCEPTS,
     RIDGES,
     SLOPES,
     UNSEEN_SIDES,
@@ -23,7 +23,7 @@ from exll.learner.glocal.judgement import (
     ridges_to_try,
 )
 from exll.learner.glocal.learner import FIRST_REVIEW, GlocalLearner
-from exll.learner.glocal.leaving_out import Evidence, left_out_alone, left_out_with_prototype
+from exll.learner.glocal.leaving_out import LeftOut, left_out_alone, left_out_with_prototype
 from exll.types import InferenceName, Matrix, Vector
 from support import learned, random_stream
 
@@ -40,7 +40,7 @@ def gaussians(seed: int, spread: float, samples: int, queries: int = 2000) -> tu
     return X[:samples], y[:samples], X[samples:], y[samples:]
 
 
-def evidence_of(seed: int, samples: int = 80) -> tuple[Evidence, Evidence]:
+def evidence_of(seed: int, samples: int = 80) -> tuple[LeftOut, LeftOut]:
     stream = random_stream(seed, width=6, classes=4, samples=samples)
     learner = learned(stream, "glocal")
     assert isinstance(learner, GlocalLearner)
@@ -67,7 +67,7 @@ def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], se
     alone, with_prototype = evidence_of(seed)
     losses.clear()
     judge(RIDGES[3], alone, with_prototype, alone)
-    loss_of_ridge(RIDGES[3], alone.towards_class / alone.reach[:, None], alone.truth)
+    loss_of_ridge(RIDGES[3], alone.towards_class / alone.norms[:, None], alone.truth)
     assert [len(found) for _, found in losses] == [3, 2, 1]
     rng = np.random.default_rng(seed)
     for loss, found in losses:
@@ -80,17 +80,17 @@ def value_of(loss: Loss, point: Vector) -> float:
     return loss(point)[0]
 
 
-def slow_loss(weights: Vector, alone: Evidence, with_prototype: Evidence) -> float:
-    """What the truth costs in nats, witness by witness, and the prior. Every class has the same say."""
-    typical = float(np.sqrt(np.mean(alone.reach**2)))
+def slow_loss(weights: Vector, alone: LeftOut, with_prototype: LeftOut) -> float:
+    """The log-loss, sample by sample, and the prior. Every class has the same weight."""
+    typical = float(np.sqrt(np.mean(alone.norms**2)))
     scaled = weights * [typical, 1.0, typical]
     total = 0.5 * float(((scaled / WIDTHS) ** 2).sum())
-    for evidence, say in ((alone, 1.0), (with_prototype, UNSEEN_SIDES)):
-        classes = len(set(evidence.truth.tolist()))
-        for i, k in enumerate(evidence.truth.tolist()):
-            scores = weights @ [evidence.towards_class[i], evidence.nearness[i], evidence.towards_prototype[i]]
-            own = evidence.truth.tolist().count(k)
-            total += say * len(evidence.truth) / (classes * own) * float(logsumexp(scores) - scores[k])
+    for left_out, weight in ((alone, 1.0), (with_prototype, UNSEEN_SIDES)):
+        classes = len(set(left_out.truth.tolist()))
+        for i, k in enumerate(left_out.truth.tolist()):
+            scores = weights @ [left_out.towards_class[i], left_out.nearness[i], left_out.towards_prototype[i]]
+            own = left_out.truth.tolist().count(k)
+            total += weight * len(left_out.truth) / (classes * own) * float(logsumexp(scores) - scores[k])
     return total
 
 
@@ -107,42 +107,42 @@ def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -
         assert slow_loss(other, alone, with_prototype) >= least - 1e-4
 
 
-def slow_answers(found: Judgement, evidence: Evidence) -> list[tuple[Vector, float, int]]:
-    """Of every witness the scores, the familiarity of the answer, and the truth."""
+def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, float, int]]:
+    """Of every sample the scores, the similarity of the answer, and the truth."""
     answers = []
     weights = np.array([found.class_weight, found.nearness_weight, found.prototype_weight])
-    for i, k in enumerate(evidence.truth.tolist()):
-        towards_class, towards_prototype = evidence.towards_class[i], evidence.towards_prototype[i]
-        scores = weights @ [towards_class, evidence.nearness[i], towards_prototype]
+    for i, k in enumerate(left_out.truth.tolist()):
+        towards_class, towards_prototype = left_out.towards_class[i], left_out.towards_prototype[i]
+        scores = weights @ [towards_class, left_out.nearness[i], towards_prototype]
         best = int(scores.argmax())
         familiar = weights[0] * towards_class[best] + weights[2] * towards_prototype[best]
-        answers.append((scores, familiar / ((weights[0] + weights[2]) * evidence.reach[i]), k))
+        answers.append((scores, familiar / ((weights[0] + weights[2]) * left_out.norms[i]), k))
     return answers
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sureness_is_what_makes_the_truth_least_surprising(seed: int) -> None:
-    """Every witness has the same say, and the prior is a slope of a half, give or take as much."""
+    """Every sample has the same weight, and the prior is a slope of a half, give or take as much."""
     alone, with_prototype = evidence_of(seed)
     found = judge(RIDGES[3], alone, with_prototype, alone)
     told = [(1.0, slow_answers(found, alone)), (UNSEEN_SIDES, slow_answers(found, with_prototype))]
-    familiarities = [familiarity for _, familiarity, _ in told[0][1]]
-    assert found.usual == pytest.approx(np.mean(familiarities), rel=1e-6)
-    assert found.spread == pytest.approx(np.std(familiarities), rel=1e-6)
+    familiarities = [similarity for _, similarity, _ in told[0][1]]
+    assert found.similarity_mean == pytest.approx(np.mean(familiarities), rel=1e-6)
+    assert found.similarity_std == pytest.approx(np.std(familiarities), rel=1e-6)
 
-    def surprise(level: float, slope: float) -> float:
+    def surprise(intercept: float, slope: float) -> float:
         total = 0.5 * ((slope - 0.5) / 0.5) ** 2
-        for say, answers in told:
-            for scores, familiarity, k in answers:
-                unusual = min(max((familiarity - found.usual) / found.spread, -10), 3)
-                sure = np.exp(level + slope * unusual) * scores
-                total += say * float(logsumexp(sure) - sure[k])
+        for sample_weight, answers in told:
+            for scores, similarity, k in answers:
+                unusual = min(max((similarity - found.similarity_mean) / found.similarity_std, -10), 3)
+                sure = np.exp(intercept + slope * unusual) * scores
+                total += sample_weight * float(logsumexp(sure) - sure[k])
         return total
 
-    least, rng = surprise(found.level, found.slope), np.random.default_rng(seed)
+    least, rng = surprise(found.intercept, found.slope), np.random.default_rng(seed)
     for step in rng.normal(0, 0.1, (25, 2)):
-        level, slope = np.clip(found.level + step[0], *LEVELS), np.clip(found.slope + step[1], *SLOPES)
-        assert surprise(level, slope) >= least - 1e-4
+        intercept, slope = np.clip(found.intercept + step[0], *INTERCEPTS), np.clip(found.slope + step[1], *SLOPES)
+        assert surprise(intercept, slope) >= least - 1e-4
 
 
 def test_a_ridge_and_its_neighbours_are_tried() -> None:
@@ -177,26 +177,28 @@ def test_probabilities_are_how_often_it_is_right(spread: float, bound: float) ->
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5])
-def test_the_threshold_is_exceeded_by_the_stated_share_of_the_witnesses(share: float) -> None:
+def test_the_threshold_is_exceeded_by_the_stated_share_of_the_reservoir(share: float) -> None:
     X, y, queries, _ = gaussians(1, 0.6, 410)
     model = ExLLClassifier("glocal", records="none").fit(X, y)
     assert isinstance(model.learner_, GlocalLearner)
     novelties = model.learner_._judgement.novelties
     threshold = model.novelty_threshold(share)
     assert np.mean(novelties > threshold) == pytest.approx(share, abs=1.5 / len(novelties))
-    # Fresh samples of the same kind, which were not witnesses, fare alike.
+    # Fresh samples of the same kind, which were not reservoir, fare alike.
     assert np.mean(model.novelty(queries) > threshold) == pytest.approx(share, abs=0.06)
 
 
 def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
-    judged = Judgement(usual=0.8, spread=0.1, usual_distance=-0.5, spread_of_distance=0.2, distance_weight=1.0)
+    judged = Judgement(
+        similarity_mean=0.8, similarity_std=0.1, distance_mean=-0.5, distance_std=0.2, distance_weight=1.0
+    )
     novelty = judged.novelty(np.array([0.8, 0.7, 0.8, 0.9]), np.array([-0.5, -0.5, -0.1, -0.7]))
     np.testing.assert_allclose(novelty, [0, 1, 2, -2], atol=1e-12)
     assert judged.threshold(0.05) == np.inf  # nothing is unknown while nothing could be judged
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_novelty_is_in_spreads_from_the_usual_of_the_witnesses(seed: int) -> None:
+def test_novelty_is_in_spreads_from_the_usual_of_the_reservoir(seed: int) -> None:
     alone, with_prototype = evidence_of(seed)
     found = judge(RIDGES[3], alone, with_prototype, alone)
     assert found.novelties.mean() == pytest.approx(0, abs=1e-9)
@@ -204,13 +206,15 @@ def test_novelty_is_in_spreads_from_the_usual_of_the_witnesses(seed: int) -> Non
 
 
 def test_sureness_grows_with_familiarity_and_not_without_end() -> None:
-    judged = Judgement(level=0.3, slope=0.5, usual=0.7, spread=0.1)
-    sure = judged.sureness(np.array([-1.0, 0.5, 0.7, 0.8, 1.0, 9.0]))
+    judged = Judgement(intercept=0.3, slope=0.5, similarity_mean=0.7, similarity_std=0.1)
+    sure = judged.inverse_temperature(np.array([-1.0, 0.5, 0.7, 0.8, 1.0, 9.0]))
     assert sure[2] == pytest.approx(np.exp(0.3))
     assert sure[3] == pytest.approx(np.exp(0.8))
     assert (np.diff(sure) >= 0).all()
     assert sure[4] == sure[5]
-    upside_down = Judgement(slope=-0.5, usual=0.7, spread=0.1).sureness(np.array([-5.0, 0.3, 0.7]))
+    upside_down = Judgement(slope=-0.5, similarity_mean=0.7, similarity_std=0.1).inverse_temperature(
+        np.array([-5.0, 0.3, 0.7])
+    )
     assert upside_down[0] == upside_down[1]  # strange things do not become surer and surer
 
 
@@ -275,7 +279,7 @@ def test_a_class_met_after_the_last_review_is_known_at_once() -> None:
     new = rng.normal(size=10) * 3 + 0.05 * rng.normal(size=(8, 10))
     model.partial_fit(new[:1], [9])
     assert isinstance(model.learner_, GlocalLearner)
-    assert model.learner_._next_review == 44
+    assert model.learner_._schedule.next_review == 44
     assert model.predict(new[1:]).tolist() == [9] * 7
     assert model.predict(new[1:], unknown=-1).tolist() == [9] * 7
     assert_sound(model, np.concatenate([X, new]))
@@ -301,13 +305,13 @@ def test_after_a_merge_of_classes_what_is_usual_is_judged_anew() -> None:
     X, y, queries, _ = gaussians(1, 0.6, 410)
     model = ExLLClassifier("glocal", records="none").fit(X, y)
     assert isinstance(model.learner_, GlocalLearner)
-    due = model.learner_._next_review
+    due = model.learner_._schedule.next_review
     kept, *others = sorted(set(y.tolist()))
     for other in others:
         model.rename_class(other, kept, merge=True)
         called_unknown = np.mean(model.novelty(queries) > model.novelty_threshold(0.05))
         assert called_unknown <= 0.1
-        assert model.learner_._next_review == due
+        assert model.learner_._schedule.next_review == due
         assert_sound(model, queries)
     assert model.novelty_threshold() == np.inf  # one class is left
     model.partial_fit(X, [kept] * len(X))

@@ -8,14 +8,14 @@ import pytest
 from exll.learner.glocal.judgement import RIDGES
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import (
-    Evidence,
+    LeftOut,
     cosines_alone,
     left_out_alone,
-    left_out_with_film,
+    left_out_with_clip,
     left_out_with_prototype,
 )
 from oracle.glocal import OracleGlocal, Parts
-from support import filmed, learned_with_oracle, random_stream
+from support import learned_with_oracle, random_stream, stream_of_clips
 
 CASES = [(0, 3, 2, 30), (1, 5, 3, 45), (2, 8, 4, 40), (3, 12, 5, 60), (4, 12, 2, 17), (5, 4, 9, 24), (6, 6, 12, 20)]
 
@@ -25,9 +25,9 @@ def taught(seed: int, width: int, classes: int, samples: int, ridge: float) -> t
     return learned_with_oracle(stream, ridge)
 
 
-def assert_equal(found: Evidence, expected: list[Parts]) -> None:
+def assert_equal(found: LeftOut, expected: list[Parts]) -> None:
     assert len(found.truth) == len(expected)
-    for name in ("towards_class", "nearness", "towards_prototype", "shared", "reach"):
+    for name in ("towards_class", "nearness", "towards_prototype", "shared", "norms"):
         slow = np.array([getattr(parts, name) for parts in expected])
         np.testing.assert_allclose(getattr(found, name), slow, rtol=1e-8, atol=1e-8, err_msg=name)
 
@@ -41,7 +41,7 @@ def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: i
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without(i) for i in usable])
     cosines, truth = cosines_alone(learner._left_out(learner._precision_with(ridge), samples), samples)
-    np.testing.assert_allclose(cosines, found.towards_class / found.reach[:, None], rtol=1e-12)
+    np.testing.assert_allclose(cosines, found.towards_class / found.norms[:, None], rtol=1e-12)
     np.testing.assert_array_equal(truth, found.truth)
 
 
@@ -57,33 +57,33 @@ def test_a_sample_left_out_with_its_prototype(seed: int, width: int, classes: in
 
 @pytest.mark.parametrize("ridge", [RIDGES[0], RIDGES[3]])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_sample_left_out_with_its_film(seed: int, ridge: float) -> None:
-    stream, places = filmed(seed, width=20, classes=3, films=2 + seed % 2)
+def test_a_sample_left_out_with_its_clip(seed: int, ridge: float) -> None:
+    stream, places = stream_of_clips(seed, width=20, classes=3, clips=2 + seed % 2)
     learner, oracle = learned_with_oracle(stream, ridge)
-    found = learner._witnesses.films()
+    found = learner._reservoir.clips()
     assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
-    assert found.telling.all()
+    assert found.informative.all()
     samples = len(stream.y)
     products = learner._left_out(learner._precision_with(ridge), samples)
     means = np.array([oracle.stream[place].mean(axis=0) for place in places])
     np.testing.assert_allclose(found.centres, means, atol=2.0**-24)  # they are kept in single precision
-    evidence = left_out_with_film(products, samples, replace(found, centres=means), learner._origin())
-    assert evidence.witnesses.tolist() == list(range(samples))
+    left_out = left_out_with_clip(products, samples, replace(found, centres=means), learner._mean_of_all())
+    assert left_out.rows.tolist() == list(range(samples))
     slow = [oracle.parts_without_film(i, places[found.of[i]]) for i in range(samples)]
-    for name in ("towards_class", "nearness", "towards_prototype", "shared", "reach"):
+    for name in ("towards_class", "nearness", "towards_prototype", "shared", "norms"):
         expected = np.array([getattr(parts, name) for parts in slow])
-        np.testing.assert_allclose(getattr(evidence, name), expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
+        np.testing.assert_allclose(getattr(left_out, name), expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
 
 
-def test_evidence_is_chosen_by_witness_and_joined() -> None:
+def test_left_out_samples_are_chosen_and_joined() -> None:
     learner, _ = taught(*CASES[1], RIDGES[3])
     samples = CASES[1][-1]
     whole = left_out_alone(learner._left_out(learner._precision_with(RIDGES[3]), samples), samples)
     chosen = np.arange(samples) % 3 == 0
     some, rest = whole.among(chosen), whole.among(~chosen)
-    assert some.witnesses.tolist() == [i for i in whole.witnesses.tolist() if i % 3 == 0]
+    assert some.rows.tolist() == [i for i in whole.rows.tolist() if i % 3 == 0]
     both = some.joined(rest)
-    order = np.argsort(both.witnesses)
+    order = np.argsort(both.rows)
     for name, values in whole.__dict__.items():
         np.testing.assert_array_equal(getattr(both, name)[order], values, err_msg=name)
 
@@ -98,7 +98,7 @@ def test_the_cases_hold_prototypes_of_one_sample_and_of_many_and_classes_of_one(
     assert {1, 2} <= counts
 
 
-def test_where_few_witnesses_are_enough_they_are_of_the_whole_stream() -> None:
+def test_where_few_samples_are_enough_they_are_of_the_whole_stream() -> None:
     stream = random_stream(4, width=3, classes=4, samples=200, repeats=0)
     order = np.argsort(stream.y, kind="stable")  # one class after the other
     learner, _ = learned_with_oracle(replace(stream, X=stream.X[order], y=sorted(stream.y)), RIDGES[3])

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from exll.learner.glocal import reservoir as reservoir_module
-from exll.learner.glocal.clips import SHORTEST_FILM
+from exll.learner.glocal.clips import SHORTEST_CLIP
 from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.glocal.reservoir import MOST, STRETCH, Witnesses, _positions_after
+from exll.learner.glocal.reservoir import MOST, STRETCH, Reservoir, _positions_after
 from exll.linalg.half_precision import halved
 from exll.types import Indices, RecordsKind
 from support import Stream, random_stream, untaught
@@ -12,18 +12,18 @@ from support import Stream, random_stream, untaught
 
 def positions_after(samples: int) -> Indices:
     """The places in the stream of those kept, by their place among them."""
-    witnesses = Witnesses(1)
+    reservoir = Reservoir(1)
     for position in range(samples):
-        witnesses.learn(position, np.array([position / 2**16]), position % 7, position % 11, 0.0)
-    np.testing.assert_array_equal(witnesses.vectors(None)[:, 0], witnesses.positions / 2**16)
-    positions = witnesses.positions
-    np.testing.assert_array_equal(witnesses.classes, positions % 7)
-    np.testing.assert_array_equal(witnesses.prototypes, positions % 11)
+        reservoir.learn(position, np.array([position / 2**16]), position % 7, position % 11, 0.0)
+    np.testing.assert_array_equal(reservoir.vectors(None)[:, 0], reservoir.positions / 2**16)
+    positions = reservoir.positions
+    np.testing.assert_array_equal(reservoir.classes, positions % 7)
+    np.testing.assert_array_equal(reservoir.prototypes, positions % 11)
     return positions
 
 
 @pytest.mark.parametrize("samples", [1, 500, MOST])
-def test_while_there_is_room_every_sample_is_a_witness(samples: int) -> None:
+def test_while_there_is_room_the_reservoir_holds_every_sample(samples: int) -> None:
     assert positions_after(samples).tolist() == list(range(samples))
 
 
@@ -61,12 +61,12 @@ def test_how_a_stream_is_cut_into_calls_does_not_matter_beyond_the_room_either()
         pieces.learn(stream.unit[start : start + 37], stream.y[start : start + 37])
     one, other = whole.state(), pieces.state()
     for name in one:
-        if name.startswith(("witnesses.", "judgement.", "glocal.next")):
+        if name.startswith(("reservoir.", "judgement.", "glocal.next")):
             np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 @pytest.mark.parametrize("merge", [False, True])
-def test_witnesses_know_their_class_and_the_prototype_that_they_are_in_now(merge: bool) -> None:
+def test_samples_of_the_reservoir_know_their_class_and_the_prototype_that_they_are_in_now(merge: bool) -> None:
     stream = long_stream()
     learner = untaught(5, "glocal")
     assert isinstance(learner, GlocalLearner)
@@ -77,10 +77,10 @@ def test_witnesses_know_their_class_and_the_prototype_that_they_are_in_now(merge
         labels = [1 if k == 3 else k for k in labels]
     place_of = {row.tobytes(): i for i, row in enumerate(halved(stream.unit))}
     cloud_of = {record.position: j for j in learner.supports for record in learner.records(j)}
-    witnesses = learner._witnesses
-    assert len(witnesses) == MOST
-    vectors = witnesses.vectors(None).astype(np.float16)
-    for x, k, prototype in zip(vectors, witnesses.classes, witnesses.prototypes, strict=True):
+    reservoir = learner._reservoir
+    assert len(reservoir) == MOST
+    vectors = reservoir.vectors(None).astype(np.float16)
+    for x, k, prototype in zip(vectors, reservoir.classes, reservoir.prototypes, strict=True):
         position = place_of[x.tobytes()]
         assert learner.labels[k] == labels[position]
         assert prototype == cloud_of[position]
@@ -92,9 +92,9 @@ def test_their_vectors_are_the_same_wherever_they_are_kept(records: RecordsKind)
     learner = untaught(5, "glocal", records=records)
     assert isinstance(learner, GlocalLearner)
     learner.learn(stream.unit, stream.y)
-    witnesses = learner._witnesses
-    assert ("vectors" in witnesses.state()) == (records != "vectors")
-    vectors = witnesses.vectors(learner._records.vectors)
+    reservoir = learner._reservoir
+    assert ("vectors" in reservoir.state()) == (records != "vectors")
+    vectors = reservoir.vectors(learner._records.vectors)
     np.testing.assert_array_equal(vectors, halved(stream.unit)[_positions_after(len(stream.y))])
 
 
@@ -108,20 +108,20 @@ def test_while_the_stream_is_young_their_vectors_are_in_single_precision(records
         expected = stream.unit[: i + 1].astype(np.float32)
         if i + 1 >= 15:  # half as many as there are columns
             expected = halved(expected).astype(np.float32)
-        np.testing.assert_array_equal(learner._witnesses.vectors(learner._records.vectors), expected)
-    assert learner._witnesses.rounded
+        np.testing.assert_array_equal(learner._reservoir.vectors(learner._records.vectors), expected)
+    assert learner._reservoir.rounded
 
 
 @pytest.mark.parametrize("length", [1, 4, 6])
 def test_their_size_does_not_grow_beyond_the_room(length: int) -> None:
-    """However long the films are."""
-    witnesses = Witnesses(4)
-    witnesses.round_vectors(None)
+    """However long the clips are."""
+    reservoir = Reservoir(4)
+    reservoir.round_vectors(None)
     sizes = []
     for position in range(30 * MOST):
-        witnesses.learn(position, np.ones(4), position // length % 2, 0, 1.0)
+        reservoir.learn(position, np.ones(4), position // length % 2, 0, 1.0)
         if position % 64 == 0:
-            sizes.append(witnesses.nbytes)
+            sizes.append(reservoir.nbytes)
     each = 4 * 2 + 5 * 8
-    films = 0 if length < SHORTEST_FILM else MOST
-    assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + films * (4 * 4 + 8) + 3 * 8 + 4 * 8 + 4 * 4
+    clips = 0 if length < SHORTEST_CLIP else MOST
+    assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + clips * (4 * 4 + 8) + 3 * 8 + 4 * 8 + 4 * 4

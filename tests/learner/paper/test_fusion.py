@@ -1,6 +1,6 @@
 import numpy as np
 
-from exll.learner.paper.fusion import PairwiseFusion, Voices
+from exll.learner.paper.fusion import PairwiseFusion, SampleScores
 from exll.learner.paper.learner import PaperLearner
 from support import learned, random_stream
 
@@ -11,7 +11,7 @@ def fusion_with(*counted: tuple[int, int, int]) -> PairwiseFusion:
     for global_label, local_label, truth in counted:
         class_scores, prototype_scores = np.zeros(4), np.zeros(4)
         class_scores[global_label] = prototype_scores[local_label] = 1.0
-        fusion.learn(Voices(class_scores, prototype_scores, np.arange(4)), truth)
+        fusion.learn(SampleScores(class_scores, prototype_scores, np.arange(4)), truth)
     return fusion
 
 
@@ -60,7 +60,7 @@ def test_equally_sure_voices_leave_it_to_the_class_seen_first() -> None:
 
 
 def test_of_equally_good_prototypes_the_class_seen_first_speaks() -> None:
-    voices = Voices(np.zeros(3), np.array([1.0, 1.0 + 1e-13, 0.5]), np.array([2, 1, 0]))
+    voices = SampleScores(np.zeros(3), np.array([1.0, 1.0 + 1e-13, 0.5]), np.array([2, 1, 0]))
     assert voices.local_label == 1
 
 
@@ -68,8 +68,8 @@ def test_a_frozen_copy_does_not_hear_what_is_learned_later() -> None:
     fusion = fusion_with((0, 1, 2))
     frozen = fusion.frozen()
     for _ in range(3):
-        fusion.learn(Voices(np.eye(4)[0], np.eye(4)[1], np.arange(4)), 3)
-    fusion.learn(Voices(np.eye(4)[2], np.eye(4)[2], np.arange(4)), 3)
+        fusion.learn(SampleScores(np.eye(4)[0], np.eye(4)[1], np.arange(4)), 3)
+    fusion.learn(SampleScores(np.eye(4)[2], np.eye(4)[2], np.arange(4)), 3)
     assert frozen.counts == {(0, 1): {2: 1}}
     assert fusion.counts[0, 1] == {2: 1, 3: 3}
 

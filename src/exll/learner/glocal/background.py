@@ -1,7 +1,7 @@
 r"""All that was learned, taken as one: the covariance within the classes plus that between them.
 
-How far x lies from its class says little by itself, since some inputs lie far from everything. What tells a stranger is
-how much farther it lies from its class than from the whole: the relative Mahalanobis distance,
+How far x lies from its class says little by itself, since some inputs lie far from everything. What marks an unknown
+input is how much farther it lies from its class than from the whole: the relative Mahalanobis distance,
 $|x-\mu_k|^2_\Lambda - |x-o|^2_{\Lambda_0}$, where $\Lambda_0^{-1} = \Lambda^{-1} + \sum_k \pi_k m_k m_k^T$ with the
 share $\pi_k$ of a class and its mean $m_k$ seen from the origin o. No second precision is needed for it: with the dots
 $c_k = m_k^T \Lambda (x-o)$, the Woodbury identity gives
@@ -30,8 +30,8 @@ class Background:
         return shared
 
 
-def relative_distance(shared: Vector, discriminant: Vector, reach: Vector) -> Vector:
-    """How much farther rows lie from a class than from all that was learned, as a share of their squared length, which
-    is ``reach`` squared: so it changes little while the precision of a young model does."""
-    distance: Vector = (shared - 2.0 * discriminant) / reach**2
+def relative_distance(shared: Vector, discriminant: Vector, norms: Vector) -> Vector:
+    """How much farther rows lie from a class than from all that was learned, as a share of their squared norms: so it
+    changes little while the precision of a young model does."""
+    distance: Vector = (shared - 2.0 * discriminant) / norms**2
     return distance

@@ -1,4 +1,4 @@
-r"""What the preset ``glocal`` answers: scores that are linear in x, and a sureness that knows what is familiar."""
+r"""What the preset ``glocal`` answers: scores that are linear in x, and a confidence that follows their similarity."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +21,10 @@ class GlocalInference(Inference):
 
     says_unknown: ClassVar[bool] = True
     combination: ClassVar[Combination] = Combination(
-        rule="Both give every class a score, and the two are added; "
-        "how much each counts was learned from the examples.",
+        rule="Local and global inference give every class a score, and the two are added. "
+        "How much each counts was learned from the examples.",
         decider="what local inference adds",
-        unheard="So far they gave local inference next to no weight.",
+        unheard="So far local inference has next to no weight.",
     )
 
     judgement: Judgement
@@ -42,19 +42,16 @@ class GlocalInference(Inference):
             return f"{said}; the answer is the sum of their scores."
         return f'{said}; in the sum of their scores "{self.labels[k]}" comes out first.'
 
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
-        scores = self._scores_of(row_scores, inference)
+    def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
+        scores = self._scores_of(dots, inference)
         labels = first_of_largest_rows(scores)
-        seen = X - self.origin
-        dots = seen @ self.products[len(self.prototype_ids) :].T  # with the class means
-        reach = np.sqrt(np.maximum(self.precision.lengths(seen), SHORTEST))
-        familiarity = self._familiarity(dots, row_scores, labels, reach)
-        posteriors, _ = softmax_rows(self.judgement.sureness(familiarity)[:, None] * scores)
+        norms = np.sqrt(np.maximum(self.precision.squared_norms(X - self.origin), SHORTEST))
+        similarity = self._similarity(dots, labels, norms)
+        posteriors, _ = softmax_rows(self.judgement.inverse_temperature(similarity)[:, None] * scores)
         raise_winner(posteriors, labels)
         if inference != "fused":
             return Judged(labels, posteriors, None)
-        distance = self._distance(dots, labels, reach)
-        return Judged(labels, posteriors, self.judgement.novelty(familiarity, distance))
+        return Judged(labels, posteriors, self.judgement.novelty(similarity, self._distance(dots, labels, norms)))
 
     @cached_property
     def background(self) -> Background:
@@ -72,35 +69,30 @@ class GlocalInference(Inference):
     def _thresholds(self) -> dict[float, float]:
         return {}
 
-    def _scores_of(self, row_scores: Matrix, inference: InferenceName) -> Matrix:
-        global_scores, local_scores = self.voices(row_scores)
+    def _scores_of(self, dots: Matrix, inference: InferenceName) -> Matrix:
+        global_scores, local_scores = self.global_and_local(dots)
         if inference == "fused":
             return global_scores + self.local_part(local_scores)
         return global_scores if inference == "global" else local_scores
 
-    def _familiarity(self, dots: Matrix, row_scores: Matrix, labels: Indices, reach: Vector) -> Vector:
-        """Of every row with the class that it is taken for, and with that class's best prototype."""
-        rows, lengths = np.arange(len(labels)), self._class_lengths[labels]
-        towards_class = np.where(lengths > SHORTEST, dots[rows, labels], 0.0) / np.sqrt(np.maximum(lengths, SHORTEST))
+    def _similarity(self, dots: Matrix, labels: Indices, norms: Vector) -> Vector:
+        """Of every row with the class of its answer, and with the best prototype of that class."""
+        rows, towards = np.arange(len(labels)), self._towards(dots)
         best = np.empty(len(labels), np.int64)
         for row, k in enumerate(labels.tolist()):
             own = self.rows_of_class(k)
-            best[row] = own.start + int(row_scores[row, own].argmax())
-        return self.judgement.familiarity(towards_class, self._towards(row_scores[rows, best], best), reach)
+            best[row] = own.start + int(towards[row, own].argmax())
+        classes = len(self.prototype_ids) + labels
+        return self.judgement.similarity(towards[rows, classes], towards[rows, best], norms)
 
-    def _distance(self, dots: Matrix, labels: Indices, reach: Vector) -> Vector:
-        """Of every row from the class that it is taken for, relative to all that was learned."""
-        discriminant = dots[np.arange(len(labels)), labels] - 0.5 * self._class_lengths[labels]
-        return relative_distance(self.background.shared(dots), discriminant, reach)
+    def _distance(self, dots: Matrix, labels: Indices, norms: Vector) -> Vector:
+        """Of every row from the class of its answer, relative to all that was learned."""
+        rows, classes = np.arange(len(labels)), len(self.prototype_ids) + labels
+        discriminant = dots[rows, classes] - 0.5 * self.squared_norms[classes]
+        return relative_distance(self.background.shared(dots[:, len(self.prototype_ids) :]), discriminant, norms)
 
-    @property
-    def _class_lengths(self) -> Vector:
-        return self.lengths[len(self.prototype_ids) :]
-
-    def _towards(self, scores: Vector, at: Indices) -> Vector:
-        """The scores of some prototypes turned back into (p - o)' Lambda (x - o) / |p - o|."""
-        slopes, pulls, lengths = self.head.slopes[at], self.head.pulls[at], self.lengths[at]
-        pointing = (lengths > SHORTEST) & (slopes > 0)
-        dots = np.divide(scores + pulls * lengths, slopes, out=np.zeros(len(at)), where=pointing)
-        towards: Vector = dots / np.sqrt(np.maximum(lengths, SHORTEST))
-        return towards
+    def _towards(self, dots: Matrix) -> Matrix:
+        """(p - o)' Lambda (x - o) / |p - o|: the cosines with all means, times the norm of x. A mean at the origin has
+        no direction, and counts as zero."""
+        norms = np.sqrt(np.maximum(self.squared_norms, SHORTEST))
+        return np.where(self.squared_norms > SHORTEST, dots / norms, 0.0)

@@ -1,40 +1,42 @@
-r"""The preset ``glocal``: what local and global evidence can do when both are weighed by what the stream itself shows.
+r"""The preset ``glocal``: local and global scores are added, with weights that the stream itself determines.
 
-Where it differs from the paper's steps:
+Where it differs from the paper:
 
 - the covariance is that *within* the classes, and vectors are seen from the mean of all (:mod:`exll.learner.head`);
 - how far it is shrunk is chosen from the stream, relative to its mean eigenvalue;
-- prototypes are few, balanced clusters (:mod:`exll.learner.glocal.ward`), at most ``max_prototypes`` a class;
-- the three kinds of evidence are weighed, and the answer's probability is calibrated, by leaving witnesses out
-  (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`), and what may be called unknown by
-  leaving out all that was filmed together (:mod:`~exll.learner.glocal.clips`). This *review* has a coarse schedule of
-  its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once
-  it is long, by 35 %.
+- prototypes are few, balanced clusters (:mod:`exll.learner.glocal.ward`), at most ``max_prototypes`` per class;
+- the weights of the three parts of a score, and the confidence of the answer, are learned by leaving out samples of a
+  reservoir (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). What may be called unknown
+  is learned by leaving out whole clips (:mod:`~exll.learner.glocal.clips`). This *review* has a coarse schedule of its
+  own, a function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
+  long, by 35 %.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from exll.learner.block import Block, MovingProducts
-from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
+from exll.learner.exll import ExLL, Parameters, Placed, part_of
 from exll.learner.glocal.clips import longest_step
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
 from exll.learner.glocal.leaving_out import (
-    Evidence,
+    LeftOut,
     Means,
     Products,
     cosines_alone,
     left_out_alone,
-    left_out_with_film,
+    left_out_with_clip,
     left_out_with_prototype,
 )
-from exll.learner.glocal.reservoir import Witnesses
+from exll.learner.glocal.reservoir import Reservoir
 from exll.learner.glocal.ward import room_for, ward_step, ward_union
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.megacloud import MegaClouds
+from exll.learner.part import Part
 from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
@@ -44,8 +46,8 @@ from exll.types import Matrix, Tensors, Vector
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
 FIRST_REVIEW = 16
-LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # what is usual changes fast while a model is young
-RIDGE_WITNESSES = 512  # are enough to choose a ridge by
+LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
+RIDGE_SAMPLES = 512  # enough to choose a ridge by
 
 
 class GlocalBlock(Block):
@@ -56,22 +58,55 @@ class GlocalBlock(Block):
         self.megaclouds = MovingProducts(self, megaclouds)
 
 
+@dataclass
+class Schedule:
+    """When the next review is due, and the origin that learning uses, which is as old as its precision."""
+
+    next_review: int
+    origin: Vector
+
+    @property
+    def nbytes(self) -> int:
+        return self.origin.nbytes + 8
+
+    def state(self) -> Tensors:
+        return {"next_review": np.array(self.next_review, np.int64), "origin": self.origin}
+
+    def restore(self, state: Tensors, samples: int) -> None:
+        if state["origin"].shape != self.origin.shape:
+            raise ValueError("the origin has another width")
+        self.next_review, self.origin = int(state["next_review"]), np.array(state["origin"], np.float64)
+        if self.next_review <= samples:
+            raise ValueError("the next review lies in the past")
+
+
 class GlocalLearner(ExLL):
-    """Whitened cosines of classes and prototypes, weighed and calibrated by the stream."""
+    """Whitened cosines of classes and prototypes, with weights learned from the stream."""
 
     residual = staticmethod(within_residual)
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         self._judgement = Judgement()
         super().__init__(width, parameters)
-        self._witnesses = Witnesses(width)
-        self._next_review = FIRST_REVIEW
-        self._seen_from = np.zeros(width)  # the origin that learning uses, as old as its precision
+        self._reservoir = Reservoir(width)
+        self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
 
-    def filmed_once(self) -> set[int]:
+    def classes_from_one_clip(self) -> set[int]:
         with self.lock:
             self._check_whole()
-            return self._witnesses.filmed_once()
+            return self._reservoir.classes_from_one_clip()
+
+    def _parts(self) -> dict[str, Part]:
+        return {
+            **super()._parts(),
+            "reservoir": self._reservoir,
+            "judgement": self._judgement,
+            "schedule": self._schedule,
+        }
+
+    @property
+    def _origin(self) -> Vector:
+        return self._schedule.origin
 
     def _new_precision(self) -> LaggingPrecision:
         return RoundedPrecision(self.width, Shrinkage(1.0, LEAST_RIDGE), self.parameters.refresh_growth)
@@ -81,26 +116,26 @@ class GlocalLearner(ExLL):
         mean_eigenvalue = self._statistics.scatter.trace / (max(self.sample_count, 1) * self.width)
         return Shrinkage(1.0, max(ridge * mean_eigenvalue, LEAST_RIDGE))
 
-    def _origin(self) -> Vector:
+    def _mean_of_all(self) -> Vector:
         """The mean of all samples; while there is one class, zero, since its mean would be the origin itself."""
         return self._statistics.mean if self.class_count > 1 else np.zeros(self.width)
 
     def _block(self, X: Matrix) -> GlocalBlock:
-        return GlocalBlock(X, self._precision.current, self._seen_from, self._megaclouds)
+        return GlocalBlock(X, self._precision.current, self._origin, self._megaclouds)
 
     def _answer(self, block: Block, row: int, k: int) -> int:
         """By the classes alone, with the precision and origin that learning has at hand."""
         assert isinstance(block, GlocalBlock)
-        lengths = self._megaclouds.lengths
-        return first_of_largest(self._class_head(lengths).scores(block.megaclouds.of_row(row), lengths))
+        squared_norms = self._megaclouds.squared_norms
+        return first_of_largest(self._class_head(squared_norms).scores(block.megaclouds.of_row(row), squared_norms))
 
-    def _class_head(self, lengths: Vector) -> Head:
-        return whitened_cosine(lengths, self._judgement.class_weight, self._judgement.nearness_weight)
+    def _class_head(self, squared_norms: Vector) -> Head:
+        return whitened_cosine(squared_norms, self._judgement.class_weight, self._judgement.nearness_weight)
 
     def _refresh(self) -> None:
         self._precision.refresh(self._statistics, self._shrunk_by(self._judgement.ridge))
-        self._seen_from = self._origin()
-        self._megaclouds.remeasure(self._precision.current, self._seen_from)
+        self._schedule.origin = self._mean_of_all()
+        self._megaclouds.remeasure(self._precision.current, self._origin)
 
     def _place(self, block: Block, row: int, k: int) -> Placed:
         assert isinstance(block, GlocalBlock)
@@ -112,21 +147,21 @@ class GlocalLearner(ExLL):
             block.megaclouds.add(row)
             self._megaclouds.open()
             placed = self._open_cloud(x, k)
-        self._witnesses.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
+        self._reservoir.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
         return placed
 
     def _after_sample(self) -> None:
-        self._round_witnesses()
-        if self.sample_count >= self._next_review:
+        self._round_reservoir()
+        if self.sample_count >= self._schedule.next_review:
             self._review()
 
-    def _round_witnesses(self) -> None:
+    def _round_reservoir(self) -> None:
         """Once the stream is no longer young: as soon as the scatter is a matrix."""
-        if self._statistics.scatter.triangle is not None and not self._witnesses.rounded:
-            self._witnesses.round_vectors(self._records.vectors)
+        if self._statistics.scatter.triangle is not None and not self._reservoir.rounded:
+            self._reservoir.round_vectors(self._records.vectors)
 
     def _longest_step(self, k: int) -> float:
-        """In one take, by the variances of unit vectors: 1 less the squared length of their mean."""
+        """In one clip, by the variances of unit vectors: 1 less the squared norm of their mean."""
         count, mean = int(self._megaclouds.counts[k]), self._megaclouds.vectors[k]
         return longest_step(
             within=self._statistics.scatter.trace / max(self.sample_count - self.class_count, 1),
@@ -137,7 +172,7 @@ class GlocalLearner(ExLL):
         members = self._prototypes.members(self._megaclouds.members(k))
         room = room_for(int(self._megaclouds.counts[k]), self.parameters.max_prototypes)
         step = ward_step(x, members, self._prototypes.counts[members.rows], room)
-        by_nearness = np.argsort(members.squared_norms - 2.0 * (members.centres @ x), kind="stable")
+        by_nearness = np.argsort(members.euclidean_squares - 2.0 * (members.centres @ x), kind="stable")
         if step.joins is not None:
             row, own = int(members.rows[step.joins]), int(members.ids[step.joins])
             self._prototypes.join(row, x)
@@ -163,50 +198,50 @@ class GlocalLearner(ExLL):
         kept, freed = int(members.rows[stays]), int(members.rows[goes])
         kept_id, retired = int(members.ids[stays]), int(members.ids[goes])
         self._prototypes.unite(kept, freed)
-        self._records.merge(kept_id, retired, self._prototypes.vectors[kept])
-        self._megaclouds.follow_merge_of_prototypes(k, kept_id, retired)
-        self._witnesses.follow_merge_of_prototypes(kept_id, retired)
+        self._records.merge_prototypes(kept_id, retired, self._prototypes.vectors[kept])
+        self._megaclouds.merge_prototypes(k, kept_id, retired)
+        self._reservoir.merge_prototypes(kept_id, retired)
         return freed
 
     def _open_cloud(self, x: Vector, k: int) -> Placed:
-        row = self._prototypes.start(x, 0.0)  # lengths are for the precision, which places no prototype here
+        row = self._prototypes.start(x, 0.0)  # squared norms are for the precision, which places no prototype here
         self._megaclouds.adopt(k, row)
         return Placed(row, self._prototypes.open(k), True)
 
     def _review(self) -> None:
         """Choose the ridge among the present one and its neighbours, then weigh and calibrate with it."""
         growth = YOUNG_GROWTH if self.sample_count < LONG else LONG_GROWTH
-        self._next_review = self.sample_count + max(1, int(self.sample_count * growth))
+        self._schedule.next_review = self.sample_count + max(1, int(self.sample_count * growth))
         counts = self._megaclouds.counts
-        if self.class_count < 2 or not (counts[self._witnesses.classes] > 1).any():
+        if self.class_count < 2 or not (counts[self._reservoir.classes] > 1).any():
             return
         precisions = {ridge: self._precision_with(ridge) for ridge in ridges_to_try(self._judgement.ridge)}
         losses = {
-            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, RIDGE_WITNESSES), self.sample_count))
+            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, RIDGE_SAMPLES), self.sample_count))
             for ridge, precision in precisions.items()
         }
         ridge = min(losses, key=losses.__getitem__)
-        products = self._left_out(precisions[ridge], len(self._witnesses))
+        products = self._left_out(precisions[ridge], len(self._reservoir))
         alone = left_out_alone(products, self.sample_count)
         with_prototype = left_out_with_prototype(products, self.sample_count)
-        self._judgement = judge(ridge, alone, with_prototype, self._apart(products, alone))
+        self._judgement = judge(ridge, alone, with_prototype, self._with_clip(products, alone))
 
-    def _apart(self, products: Products, alone: Evidence) -> Evidence:
-        """Witnesses without what came with them: alone, or with their film where they are of one."""
-        films = self._witnesses.films()
-        if not len(films.counts):
+    def _with_clip(self, products: Products, alone: LeftOut) -> LeftOut:
+        """Samples without their clip; photos alone."""
+        clips = self._reservoir.clips()
+        if not len(clips.counts):
             return alone
-        filmed = left_out_with_film(products, self.sample_count, films, self._origin())
-        return alone.among(films.telling & (films.of < 0)).joined(filmed)
+        in_clip = left_out_with_clip(products, self.sample_count, clips, self._mean_of_all())
+        return alone.among(clips.informative & (clips.of < 0)).joined(in_clip)
 
     def _precision_with(self, ridge: float) -> Precision:
         """Of all that was learned until now; ``_precision`` may lag behind it."""
         return precision_of(self._statistics, self._shrunk_by(ridge))
 
     def _left_out(self, precision: Precision, most: int) -> Products:
-        """The dot products of at most so many witnesses, under a precision of this moment."""
-        origin, table, witnesses = self._origin(), self._prototypes, self._witnesses
-        some = slice(None, None, max(1, -(-len(witnesses) // most)))  # evenly, since the first came first
+        """The dot products of at most so many reservoir, under a precision of this moment."""
+        origin, table, reservoir = self._mean_of_all(), self._prototypes, self._reservoir
+        some = slice(None, None, max(1, -(-len(reservoir) // most)))  # evenly, since the first came first
         order = np.argsort(table.class_of, kind="stable")
         place_of = np.empty(table.next_id, np.int64)
         place_of[table.ids[order]] = np.arange(len(order))
@@ -219,18 +254,18 @@ class GlocalLearner(ExLL):
         )
         return Products(
             precision,
-            witnesses.vectors(self._records.vectors, some).astype(np.float64) - origin,
-            witnesses.classes[some],
-            place_of[witnesses.prototypes[some]],
+            reservoir.vectors(self._records.vectors, some).astype(np.float64) - origin,
+            reservoir.classes[some],
+            place_of[reservoir.prototypes[some]],
             means,
         )
 
     def _make_answers(self) -> GlocalInference:
-        judgement, origin = self._judgement, self._origin()
+        judgement, origin = self._judgement, self._mean_of_all()
         means = self.prototype_count + self.class_count
         precision = precision_for(means, self._statistics, self._shrunk_by(judgement.ridge))
         if not judgement.reviewed:
-            judgement = judgement.in_units_of(precision.lengths(self._megaclouds.vectors - origin))
+            judgement = judgement.in_units_of(precision.squared_norms(self._megaclouds.vectors - origin))
         # Where nearness has all the weight, local inference must still have an answer of its own.
         cosine = judgement.class_weight + judgement.prototype_weight or LOCAL_ALONE
         answers = GlocalInference.of(
@@ -250,17 +285,15 @@ class GlocalLearner(ExLL):
         _ = answers.background  # made now, so that nobody who asks waits for it
         return answers
 
-    def _merge_classes(self, kept: int, absorbed: int) -> None:
+    def _before_merge(self, kept: int, absorbed: int) -> None:
         one, other = (int(self._megaclouds.counts[k]) for k in (kept, absorbed))
         apart = self._megaclouds.vectors[kept] - self._megaclouds.vectors[absorbed]
         # What lay between the two classes now lies within one.
         self._statistics.scatter.add(np.sqrt(one * other / (one + other)) * apart)
-        self._witnesses.merge(kept, absorbed)
-        self._megaclouds.merge(kept, absorbed, self._length)
 
     def _after_merge(self, k: int) -> None:
-        """At most ``max_prototypes`` again; and what is usual is judged anew, since it was that of other classes."""
-        self._round_witnesses()
+        """At most ``max_prototypes`` again; and the weights are learned anew: they were those of other classes."""
+        self._round_reservoir()
         most = self.parameters.max_prototypes
         while most is not None and len(self._megaclouds.members(k)) > most:
             members = self._prototypes.members(self._megaclouds.members(k))
@@ -271,45 +304,27 @@ class GlocalLearner(ExLL):
 
     @property
     def _until_pause(self) -> int:
-        return min(super()._until_pause, self._next_review - self.sample_count)
+        return min(super()._until_pause, self._schedule.next_review - self.sample_count)
 
     def _judge_anew(self, ridge: float, reviewed: bool) -> None:
         if ridge not in RIDGES:
-            raise ValueError("the ridge is none of ours")
-        due = self._next_review
+            raise ValueError(f"the ridge {ridge} is not one of those that can be chosen")
+        due = self._schedule.next_review
         self._judgement = Judgement(ridge=ridge)
         if reviewed:
             self._review()
-        self._next_review = due  # a function of the count alone
-
-    def _length(self, mean: Vector) -> float:
-        return float(self._precision.current.lengths((mean - self._seen_from)[None, :])[0])
-
-    def _own_state(self) -> Tensors:
-        return {
-            "glocal.next_review": np.array(self._next_review, np.int64),
-            "glocal.seen_from": self._seen_from,
-            **prefixed("judgement", self._judgement.state()),
-            **prefixed("witnesses", self._witnesses.state()),
-        }
+        self._schedule.next_review = due  # a function of the count alone
 
     def _restore_own(self, state: Tensors) -> None:
-        self._next_review = int(state["glocal.next_review"])
-        self._seen_from = np.array(state["glocal.seen_from"], np.float64)
-        if self._seen_from.shape != (self.width,) or self._next_review <= self.sample_count:
-            raise ValueError("the review was due before")
+        self._schedule.restore(part_of("schedule", state), self.sample_count)
         table = self._prototypes
         class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
-        self._witnesses.restore(part_of("witnesses", state), self.width, self.sample_count, class_of)
-        if self._witnesses.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
-            raise ValueError("the witnesses have no vectors")
+        self._reservoir.restore(part_of("reservoir", state), self.sample_count, class_of)
+        if self._reservoir.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
+            raise ValueError("the reservoir has no vectors")
         judgement = part_of("judgement", state)
         if "distance_weight" in judgement:
             self._judgement = Judgement.from_state(judgement)
-        else:  # of a file of format 1, which judged by fewer numbers
+        else:  # a file of format 1 has fewer numbers
             self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
-        self._round_witnesses()
-
-    @property
-    def _own_nbytes(self) -> int:
-        return self._witnesses.nbytes + self._seen_from.nbytes + sum(a.nbytes for a in self._judgement.state().values())
+        self._round_reservoir()

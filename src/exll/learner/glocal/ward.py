@@ -36,7 +36,7 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
     if count < room:
         return Step(None, None)
     points = np.concatenate([members.centres, x[None, :]])
-    a, b = _cheapest_pair(points, np.append(members.squared_norms, 1.0), np.append(supports, 1))
+    a, b = _cheapest_pair(points, np.append(members.euclidean_squares, 1.0), np.append(supports, 1))
     if b == count:  # the sample itself
         return Step(a, None)
     return Step(None, _stays_first(a, b, members, supports))
@@ -44,13 +44,13 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
 
 def ward_union(members: Members, supports: Indices) -> tuple[int, int]:
     """The places of the two prototypes of a class that are best made one: the one that stays, the one that goes."""
-    a, b = _cheapest_pair(members.centres, members.squared_norms, supports)
+    a, b = _cheapest_pair(members.centres, members.euclidean_squares, supports)
     return _stays_first(a, b, members, supports)
 
 
-def _cheapest_pair(points: Matrix, squared_norms: Vector, supports: Indices) -> tuple[int, int]:
+def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices) -> tuple[int, int]:
     sizes = supports.astype(np.float64)
-    distances = np.maximum(squared_norms[:, None] + squared_norms - 2.0 * (points @ points.T), 0.0)
+    distances = np.maximum(euclidean_squares[:, None] + euclidean_squares - 2.0 * (points @ points.T), 0.0)
     costs = distances * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
     one, other = np.triu_indices(len(points), 1)
     together = sizes[one] + sizes[other]

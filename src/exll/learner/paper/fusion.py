@@ -1,4 +1,4 @@
-"""Glocal pairwise fusion (Eq. 22 and 23): what the truth was when local and global inference said this and that."""
+"""Glocal pairwise fusion (Eq. 22 and 23): counts of the truth for every pair of global and local answers."""
 
 import math
 from typing import NamedTuple, TypeAlias
@@ -10,11 +10,11 @@ from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import TOLERANCE, first_of_largest, first_of_largest_rows, least_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
 
-Pair: TypeAlias = tuple[int, int]  # of what global and local inference say
+Pair: TypeAlias = tuple[int, int]  # the answers of global and local inference
 
 
-class Voices(NamedTuple):
-    """What both inferences say about one sample while learning."""
+class SampleScores(NamedTuple):
+    """The scores of global and local inference for one sample while learning."""
 
     class_scores: Vector  # (classes,) of the MegaClouds
     prototype_scores: Vector  # (prototypes,)
@@ -41,18 +41,18 @@ class Voices(NamedTuple):
 class PairwiseFusion:
     r"""The counts $\Phi(k, \hat l, \tilde l)$, kept sparse: {(global, local): {truth: count}}.
 
-    A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or the voice that is
-    surer of itself (docs/decisions.md, 10 and 15). Sureness is compared as log odds, since both posteriors are often
-    1.0 to the last bit.
+    A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or that of the inference
+    with the higher confidence (docs/decisions.md, 10 and 15). Confidence is compared as log odds, since both posteriors
+    are often 1.0 to the last bit.
     """
 
     def __init__(self) -> None:
         self.counts: dict[Pair, dict[int, int]] = {}
         self._favourites: dict[Pair, int] = {}  # the most frequent truth of each
 
-    def learn(self, voices: Voices, truth: int) -> int:
+    def learn(self, scores: SampleScores, truth: int) -> int:
         """Eq. 22, and Eq. 23 as it was before."""
-        pair = one, other = voices.global_label, voices.local_label
+        pair = one, other = scores.global_label, scores.local_label
         counts, favourite = self.counts.get(pair, {}), self._favourites.get(pair)
         # The inner dict is replaced, never changed: a frozen copy shares it.
         self.counts[pair] = counts = {**counts, truth: counts.get(truth, 0) + 1}
@@ -61,8 +61,8 @@ class PairwiseFusion:
             return favourite
         if one == other:
             return one
-        global_odds, local_odds = _log_odds(voices.class_scores, one), _log_odds(voices.local_scores, other)
-        return one if _surer(global_odds, one, local_odds, other) else other
+        global_odds, local_odds = _log_odds(scores.class_scores, one), _log_odds(scores.local_scores, other)
+        return one if _global_wins(global_odds, one, local_odds, other) else other
 
     def labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         """Eq. 23, the label."""
@@ -70,14 +70,14 @@ class PairwiseFusion:
 
     def posteriors(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, Matrix]:
         """Eq. 23, label and probabilities."""
-        labels, pairs, speakers = self._decide(global_scores, local_scores)
+        labels, pairs, sources = self._decide(global_scores, local_scores)
         global_posteriors, local_posteriors = softmax_rows(global_scores)[0], softmax_rows(local_scores)[0]
         posteriors: Matrix = np.where(
-            (speakers == _BOTH)[:, None],
+            (sources == _BOTH)[:, None],
             (global_posteriors + local_posteriors) / 2,
-            np.where((speakers == _GLOBAL)[:, None], global_posteriors, local_posteriors),
+            np.where((sources == _GLOBAL)[:, None], global_posteriors, local_posteriors),
         )
-        seen = np.flatnonzero(speakers == _STREAM)
+        seen = np.flatnonzero(sources == _STREAM)
         posteriors[seen] = self._shares([pairs[row] for row in seen], posteriors.shape[1])
         return labels, posteriors
 
@@ -91,12 +91,12 @@ class PairwiseFusion:
         return shares
 
     def _decide(self, global_scores: Matrix, local_scores: Matrix) -> tuple[Indices, list[Pair], Indices]:
-        """Labels, the pair behind each, and who speaks for it."""
+        """Labels, the pair behind each, and where its posteriors come from."""
         global_labels, local_labels = first_of_largest_rows(global_scores), first_of_largest_rows(local_scores)
         pairs = list(zip(global_labels.tolist(), local_labels.tolist(), strict=True))
         labels = np.array([self._favourites.get(pair, _UNDECIDED) for pair in pairs], np.int64)
         unseen = labels == _UNDECIDED
-        speakers = np.where(unseen, _BOTH, _STREAM)
+        sources = np.where(unseen, _BOTH, _STREAM)
         agreed = unseen & (global_labels == local_labels)
         labels[agreed] = global_labels[agreed]
         open_rows = np.flatnonzero(labels == _UNDECIDED)
@@ -104,13 +104,13 @@ class PairwiseFusion:
             one, other = global_labels[open_rows], local_labels[open_rows]
             global_odds = _log_odds_of_rows(global_scores[open_rows], one)
             local_odds = _log_odds_of_rows(local_scores[open_rows], other)
-            global_wins = _surer(global_odds, one, local_odds, other)
-            speakers[open_rows] = np.where(global_wins, _GLOBAL, _LOCAL)
-            labels[open_rows] = np.where(global_wins, one, other)
-        return labels, pairs, speakers
+            wins = _global_wins(global_odds, one, local_odds, other)
+            sources[open_rows] = np.where(wins, _GLOBAL, _LOCAL)
+            labels[open_rows] = np.where(wins, one, other)
+        return labels, pairs, sources
 
-    def evidence(self, global_label: int, local_label: int) -> dict[int, int]:
-        """How often each class was the truth when the voices said this; empty where that never came up."""
+    def counts_of_pair(self, global_label: int, local_label: int) -> dict[int, int]:
+        """How often each class was the truth when these were the answers; empty where that never came up."""
         return dict(self.counts.get((global_label, local_label), {}))
 
     def frozen(self) -> "PairwiseFusion":
@@ -131,7 +131,7 @@ class PairwiseFusion:
             target = merged.setdefault((renamed(global_label), renamed(local_label)), {})
             for k, count in counts.items():
                 target[renamed(k)] = target.get(renamed(k), 0) + count
-        self._take(merged)
+        self._set_counts(merged)
 
     @property
     def nbytes(self) -> int:
@@ -145,13 +145,13 @@ class PairwiseFusion:
         counts: dict[Pair, dict[int, int]] = {}
         for global_label, local_label, k, count in state["counts"].tolist():
             if not all(0 <= label < classes for label in (global_label, local_label, k)) or count < 1:
-                raise ValueError("a fusion count names no class")
+                raise ValueError("a fusion count names a class that does not exist, or is not positive")
             counts.setdefault((global_label, local_label), {})[k] = count
         if state["counts"][:, 3].sum() != max(0, samples - 1):
             raise ValueError("the fusion counts do not sum to the samples")
-        self._take(counts)
+        self._set_counts(counts)
 
-    def _take(self, counts: dict[Pair, dict[int, int]]) -> None:
+    def _set_counts(self, counts: dict[Pair, dict[int, int]]) -> None:
         self.counts = counts
         self._favourites = {pair: _most_frequent(truths) for pair, truths in counts.items()}
 
@@ -164,7 +164,7 @@ def _most_frequent(counts: dict[int, int]) -> int:
     return min(counts, key=lambda k: (-counts[k], k))
 
 
-def _surer(
+def _global_wins(
     global_odds: Vector | float, global_labels: Indices | int, local_odds: Vector | float, local_labels: Indices | int
 ) -> NDArray[np.bool_]:
     """Whether global inference gives its own label the larger posterior; where equal, whether its class was seen

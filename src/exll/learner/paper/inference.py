@@ -17,8 +17,9 @@ class PaperInference(Inference):
     """Posteriors are softmaxes of the scores (Eq. 19 and 21), fused by the table of pairs (Eq. 23)."""
 
     combination: ClassVar[Combination] = Combination(
-        rule="While learning, the model kept count of what was true whenever the two spoke like this.",
-        decider="what both voices said, and what was true in such cases before,",
+        rule="While learning, the model counted which class was true whenever local and global inference gave these "
+        "two answers.",
+        decider="the count of what was true when local and global inference gave these answers",
     )
 
     fusion: PairwiseFusion
@@ -26,8 +27,8 @@ class PaperInference(Inference):
     def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
         return self.fusion.labels(global_scores, local_scores)
 
-    def judged(self, X: Matrix, row_scores: Matrix, inference: InferenceName) -> Judged:
-        global_scores, local_scores = self.voices(row_scores)
+    def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
+        global_scores, local_scores = self.global_and_local(dots)
         if inference == "fused":
             labels, posteriors = self.fusion.posteriors(global_scores, local_scores)
         else:
@@ -36,19 +37,19 @@ class PaperInference(Inference):
         raise_winner(posteriors, labels)
         return Judged(labels, posteriors, None)
 
-    def likely(self, posteriors: Matrix, row_scores: Matrix) -> Matrix:
+    def likely(self, posteriors: Matrix, dots: Matrix) -> Matrix:
         """Where the fusion table knows one class only, the next-best label is that by the sum of the two posteriors
         (docs/decisions.md, 11)."""
         unsure = np.count_nonzero(posteriors > 0.0, axis=1) == 1
         if not unsure.any():
             return posteriors
         likely = posteriors.copy()
-        global_scores, local_scores = self.voices(row_scores[unsure])
+        global_scores, local_scores = self.global_and_local(dots[unsure])
         likely[unsure] = softmax_rows(global_scores)[0] + softmax_rows(local_scores)[0]
         return likely
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
-        return self.fusion.evidence(global_k, local_k)
+        return self.fusion.counts_of_pair(global_k, local_k)
 
     def reason(self, k: int, global_k: int, local_k: int) -> str:
         said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
@@ -59,5 +60,5 @@ class PaperInference(Inference):
             return f"{said}; this happened {times} while learning, and {truth}."
         if global_k == local_k:
             return f"{said}; this pair never came up while learning, so the agreed label stands."
-        surer = "global" if k == global_k else "local"
-        return f"{said}; this pair never came up while learning, and {surer} inference is surer of itself."
+        higher = "global" if k == global_k else "local"
+        return f"{said}; this pair never came up while learning, and {higher} inference has the higher confidence."

@@ -6,12 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from exll.learner.block import Block, MovingProducts
-from exll.learner.exll import ExLL, Parameters, Placed, part_of, prefixed
+from exll.learner.exll import ExLL, Parameters, Placed, part_of
 from exll.learner.head import linear_discriminant
 from exll.learner.lagging import OwnSamplePrecision
 from exll.learner.megacloud import MegaClouds
-from exll.learner.paper.fusion import PairwiseFusion, Voices
+from exll.learner.paper.fusion import PairwiseFusion, SampleScores
 from exll.learner.paper.inference import PaperInference
+from exll.learner.part import Part
 from exll.learner.precision import Precision, Shrinkage
 from exll.learner.prototypes import Members, Prototypes, density_condition
 from exll.learner.statistics import total_residual
@@ -50,12 +51,12 @@ class PaperLearner(ExLL):
     def _answer(self, block: Block, row: int, k: int) -> int:
         """Eq. 18 to 22, before x is learned (docs/decisions.md, 9)."""
         assert isinstance(block, PaperBlock)
-        voices = Voices(
-            class_scores=block.megaclouds.of_row(row) - 0.5 * self._megaclouds.lengths,
-            prototype_scores=block.prototypes.of_row(row) - 0.5 * self._prototypes.lengths,
+        scores = SampleScores(
+            class_scores=block.megaclouds.of_row(row) - 0.5 * self._megaclouds.squared_norms,
+            prototype_scores=block.prototypes.of_row(row) - 0.5 * self._prototypes.squared_norms,
             class_of=self._prototypes.class_of,
         )
-        return self._fusion.learn(voices, k)
+        return self._fusion.learn(scores, k)
 
     def _refresh(self) -> None:
         """Eq. 17."""
@@ -101,7 +102,7 @@ class PaperLearner(ExLL):
         rows = members.rows
         if len(rows) == 1:
             return int(rows[0]), None
-        closeness = block.prototypes.of_row(row)[rows] - 0.5 * self._prototypes.lengths[rows]
+        closeness = block.prototypes.of_row(row)[rows] - 0.5 * self._prototypes.squared_norms[rows]
         if self._precision.refreshed_at != self.sample_count:
             x, z = block.X[row], block.Z[row]
             closeness += self._precision.gain_of_own_sample(x, z, self._statistics, members.centres)
@@ -123,16 +124,8 @@ class PaperLearner(ExLL):
             fusion=self._fusion.frozen(),
         )
 
-    def _merge_classes(self, kept: int, absorbed: int) -> None:
-        self._fusion.merge(kept, absorbed)
-        self._megaclouds.merge(kept, absorbed, lambda mean: self._precision.current.lengths(mean[None, :])[0])
-
-    def _own_state(self) -> Tensors:
-        return prefixed("fusion", self._fusion.state())
+    def _parts(self) -> dict[str, Part]:
+        return {**super()._parts(), "fusion": self._fusion}
 
     def _restore_own(self, state: Tensors) -> None:
         self._fusion.restore(part_of("fusion", state), self.class_count, self.sample_count)
-
-    @property
-    def _own_nbytes(self) -> int:
-        return self._fusion.nbytes
