@@ -38,12 +38,12 @@ FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), 15, 16, 4000
 
 
 class ConfidenceFusion(PairwiseFusion):
-    """The paper's alternative after Eq. 22: a sample counts by how sure the two voices were of their labels."""
+    """The paper's alternative after Eq. 22: a sample counts by the confidence of local and global inference."""
 
-    def learn(self, voices: SampleScores, truth: int) -> int:
-        answer = super().learn(voices, truth)
-        pair = voices.global_label, voices.local_label
-        sure = [softmax_rows(scores[None, :])[0].max() for scores in (voices.class_scores, voices.local_scores)]
+    def learn(self, scores: SampleScores, truth: int) -> int:
+        answer = super().learn(scores, truth)
+        pair = scores.global_label, scores.local_label
+        sure = [softmax_rows(scores[None, :])[0].max() for scores in (scores.class_scores, scores.local_scores)]
         counts: dict[int, Any] = self.counts[pair]
         counts[truth] += float(np.mean(sure)) - 1.0
         return answer
@@ -69,7 +69,9 @@ def accuracies(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
         "ridge": right(_ridge(X, y, task.X_test)),
     }
     paper = learned(task, how, seed, preset="paper")
-    found |= {f"paper {letter}": right(paper.predict(task.X_test, voice)) for letter, voice in VOICES.items()}
+    found |= {
+        f"paper {letter}": right(paper.predict(task.X_test, inference)) for letter, inference in INFERENCES.items()
+    }
     found["paper F, by confidence"] = right(_by_confidence(X, y, task.X_test))
     glocal = learned(task, how, seed)
     judgement = glocal.learner_._judgement  # type: ignore[attr-defined]
@@ -85,7 +87,7 @@ def accuracies(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
     return found
 
 
-VOICES: dict[str, Any] = {"M": "global", "P": "local", "F": "fused"}
+INFERENCES: dict[str, Any] = {"M": "global", "P": "local", "F": "fused"}
 
 
 def _ridge(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[Any]:
@@ -137,7 +139,7 @@ def _sureness(
 
 
 def expected_calibration_error(sure: NDArray[Any], right: NDArray[Any]) -> float:
-    """The mean distance between how sure and how right, in 15 bins of sureness."""
+    """The mean distance between confidence and accuracy, in 15 bins of confidence."""
     place = np.clip((sure * BINS).astype(int), 0, BINS - 1)
     return float(sum(abs(right[place == b].mean() - sure[place == b].mean()) * (place == b).mean() for b in set(place)))
 
@@ -151,11 +153,11 @@ def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, fl
     order = order[~np.isin(task.y[order], left_out)]
     model = ExLLClassifier(records="none").fit(task.X[order], task.y[order])
     strange = np.isin(task.y_test, left_out)
-    asked = model.learner_.inference()
-    unit = (task.X_test / np.linalg.norm(task.X_test, axis=1, keepdims=True)).astype(np.float64) - asked.origin
-    rows = slice(len(asked.prototype_ids), None)
-    norms = np.sqrt(np.vecdot(unit, asked.precision.apply(unit)))
-    cosines = unit @ asked.products[rows].T / np.sqrt(asked.squared_norms[rows]) / norms[:, None]
+    inference = model.learner_.inference()
+    unit = (task.X_test / np.linalg.norm(task.X_test, axis=1, keepdims=True)).astype(np.float64) - inference.origin
+    rows = slice(len(inference.prototype_ids), None)
+    norms = np.sqrt(np.vecdot(unit, inference.precision.apply(unit)))
+    cosines = unit @ inference.products[rows].T / np.sqrt(inference.squared_norms[rows]) / norms[:, None]
     said = model.predict(task.X_test, unknown=None) == None  # noqa: E711 (elementwise)
     return {
         "novelty": float(roc_auc_score(strange, model.novelty(task.X_test))),
@@ -274,8 +276,8 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    usual = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS, "few": UNKNOWN_TASKS}.get(options.what, NINE)
-    names = (options.features.stem,) if options.features else tuple(options.tasks or usual)
+    default = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS, "few": UNKNOWN_TASKS}.get(options.what, NINE)
+    names = (options.features.stem,) if options.features else tuple(options.tasks or default)
     measures = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "few": few}
     measure = {**measures, "prototypes": prototypes}[options.what]
     show = {"accuracy": print_accuracy, "calibration": print_calibration}.get(options.what, print_means)

@@ -46,12 +46,12 @@ def vectors(backbone: Backbone, folder: Path) -> tuple[NDArray[np.float32], NDAr
 
 def accuracies(backbone: Backbone, data: Path) -> list[float]:
     X, y = vectors(backbone, data / "train")
-    asked, truth = vectors(backbone, data / "test")
+    X_test, truth = vectors(backbone, data / "test")
     measured = []
     for seed in range(ORDERS):
         order = np.random.default_rng(seed).permutation(len(X))
         classifier = ExLLClassifier().partial_fit(X[order], y[order])
-        measured.append(float((classifier.predict(asked) == truth).mean()))
+        measured.append(float((classifier.predict(X_test) == truth).mean()))
     return measured
 
 
@@ -74,9 +74,9 @@ def opened(choice: str, threads: int | None = None) -> Backbone:
 
 
 def export(choice: str, data: Path, file: Path) -> None:
-    (X, y), (asked, truth) = (vectors(opened(choice), data / split) for split in ("train", "test"))
+    (X, y), (X_test, truth) = (vectors(opened(choice), data / split) for split in ("train", "test"))
     parts = np.repeat(["train", "test"], [len(y), len(truth)])
-    np.savez(file, X=np.concatenate([X, asked]), y=np.concatenate([y, truth]), split=parts)
+    np.savez(file, X=np.concatenate([X, X_test]), y=np.concatenate([y, truth]), split=parts)
 
 
 def main() -> None:

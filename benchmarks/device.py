@@ -27,19 +27,19 @@ if __name__ == "__main__":
     parser.add_argument("model", help="an image model; it is not changed")
     parser.add_argument("image")
     options = parser.parse_args()
-    eye = load(options.model, threads=1)
-    ready, vector = eye.backbone.prepare(options.image).inputs, eye.backbone.features([options.image])
-    label = eye.classes_[0].item()
+    learner = load(options.model, threads=1)
+    ready, vector = learner.backbone.prepare(options.image).inputs, learner.backbone.features([options.image])
+    label = learner.classes_[0].item()
 
     def teach() -> None:
-        eye.learn_vectors(vector, [label], [None])
+        learner.learn_vectors(vector, [label], [None])
 
     def teach_and_ask() -> None:
         teach()
-        eye.predict_vectors(vector)
+        learner.predict_vectors(vector)
 
-    print(f"read and resize      {milliseconds(lambda: eye.backbone.prepare(options.image)):6.2f} ms")
-    print(f"network              {milliseconds(lambda: eye.backbone.run([ready])):6.2f} ms")
-    print(f"answer for a vector  {milliseconds(lambda: eye.predict_vectors(vector)):6.2f} ms")
+    print(f"read and resize      {milliseconds(lambda: learner.backbone.prepare(options.image)):6.2f} ms")
+    print(f"network              {milliseconds(lambda: learner.backbone.run([ready])):6.2f} ms")
+    print(f"answer for a vector  {milliseconds(lambda: learner.predict_vectors(vector)):6.2f} ms")
     print(f"learn a vector       {milliseconds(teach):6.2f} ms")
     print(f"learn, then answer   {milliseconds(teach_and_ask):6.2f} ms")

@@ -50,15 +50,15 @@ def cost(width: int, samples: int, preset: str) -> None:
 
 
 def stability(photos: Path, preset: str, count: int) -> None:
-    eye = ImageLearner(preset=preset)
+    learner = ImageLearner(preset=preset)
     train = open_stream(photos / "train").ordered("iid", 0)
-    lesson, train = prepare_lesson(eye, train, "iid", 0)
-    teach(eye, train, lesson, lambda: None)
+    lesson, train = prepare_lesson(learner, train, "iid", 0)
+    teach(learner, train, lesson, lambda: None)
     test = open_stream(photos / "test").ordered("iid", 0).examples[:count]
     pairs = []
     for example in test:
         assert example.path is not None
-        pairs.append((eye.explain(example.path), eye.explain(encoded_again(example.path, 75))))
+        pairs.append((learner.explain(example.path), learner.explain(encoded_again(example.path, 75))))
     same = [(before, after) for before, after in pairs if before.label == after.label]
     print(f"{preset}: the answer stays for {len(same)} of {len(pairs)} photos ({len(same) / len(pairs):.3f})")
     _report("the hit stays the same prototype", [(a, b, a.hit.prototype == b.hit.prototype) for a, b in same])

@@ -142,7 +142,7 @@ def compare(width: int, samples: int, questions: int, pairs: int, wanted: list[s
     """Every learner learns ``samples``, answers ``questions``, then learns and answers ``pairs`` in turns."""
     stream = ClusteredStream(width, CLASSES)
     X, y = _unit(stream, samples)
-    asked, truths = _unit(stream, questions)
+    questions_unit, truths = _unit(stream, questions)
     more, labels = _unit(stream, pairs)
     found = learners(width, CLASSES)
     taking_part = dict(installed({name: found[name] for name in wanted or found}))
@@ -152,7 +152,7 @@ def compare(width: int, samples: int, questions: int, pairs: int, wanted: list[s
         for name, learner in taking_part.items():
             times[name].learning += _microseconds(learner.learn, learner.rows(X[rows]), y[rows].tolist()) / samples
     for name, learner in taking_part.items():
-        first, *others = learner.rows(asked)
+        first, *others = learner.rows(questions_unit)
         right = learner.answer(first) == truths[0]  # whatever was put off is done now
         answers: list[int] = []
         spent = _microseconds(lambda x: answers.append(learner.answer(x)), others)  # noqa: B023
@@ -160,7 +160,7 @@ def compare(width: int, samples: int, questions: int, pairs: int, wanted: list[s
         times[name].accuracy = (right + sum(np.array(answers) == truths[1:])) / questions
     for row in range(pairs):
         for name, learner in taking_part.items():
-            (x,), (question,) = learner.rows(more[row : row + 1]), learner.rows(asked[row : row + 1])
+            (x,), (question,) = learner.rows(more[row : row + 1]), learner.rows(questions_unit[row : row + 1])
             spent = _microseconds(learner.learn, [x], [int(labels[row])]) + _microseconds(learner.answer, [question])
             times[name].both += spent / pairs
     return times

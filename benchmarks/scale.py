@@ -127,9 +127,9 @@ def in_turns(early: ExLLClassifier, late: ExLLClassifier, stream: ClusteredStrea
             (refreshing if due else steps[name]).append(cost)
         bare = seconds_of(lambda: floor.batch(means)).counting(cores)
         steps["floor"].append(1e6 * bare / (FLOOR_REPEATS * FLOOR_BATCH))
-    usual = {name: float(np.median(costs)) for name, costs in steps.items()}
-    refresh = SHORT * max(0.0, float(np.median(refreshing)) - usual["early"])
-    return Turns(**usual, refresh=refresh)
+    medians = {name: float(np.median(costs)) for name, costs in steps.items()}
+    refresh = SHORT * max(0.0, float(np.median(refreshing)) - medians["early"])
+    return Turns(**medians, refresh=refresh)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def test_all_bytes_of_a_file_are_counted_once(records: str, tmp_path: Path) -> N
     found = model_bytes.bytes_by_part(path)
     assert found.pop("in memory") == model.nbytes_
     assert found.pop("file") == sum(found.values()) == path.stat().st_size
-    assert {"statistics", "precision", "prototypes", "witnesses", "records", "header"} <= found.keys()
+    assert {"statistics", "precision", "prototypes", "reservoir", "records", "header"} <= found.keys()
 
 
 def test_features_are_widened_by_projections_of_their_own(tmp_path: Path) -> None:

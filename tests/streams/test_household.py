@@ -24,7 +24,7 @@ def pixels(home: Household, dataset: Dataset, place: int) -> np.ndarray:
 
 
 def recording(**changes: object) -> Recording:
-    facts = {"seed": 0, "category": "mug", "instance": 1, "factor": "size", "level": 1, "clip": "train", **changes}
+    facts = {"seed": 0, "category": "mug", "instance": 1, "factor": "size", "level": 1, "split": "train", **changes}
     return Recording(**facts)  # type: ignore[arg-type]
 
 

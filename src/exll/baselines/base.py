@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exll.baselines.learner import Answers, RuleLearner
-from exll.baselines.rule import Rule
+from exll.baselines.rule import LearningRule
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import StreamClassifier, is_number, is_whole_number, labels_as_array, labels_of_file
 from exll.types import Matrix
@@ -53,7 +53,7 @@ class Baseline(StreamClassifier):
         self._check_known("n_parameters_")
         return self.learner_.n_parameters
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         raise NotImplementedError
 
     def _new_learner(self, width: int) -> RuleLearner:

@@ -6,7 +6,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import check_counts
-from exll.baselines.rule import NearnessScores, Rule
+from exll.baselines.rule import LearningRule, NearnessScores
 from exll.learner.counted_means import CountedMeans
 from exll.linalg.ties import first_of_largest
 from exll.types import Indices, Matrix, Tensors, Vector
@@ -35,11 +35,11 @@ class CBCL(Baseline):
         super()._check_parameters()
         self._check_between("distance", 0, np.inf)
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return CBCLRule(width, float(self.distance))
 
 
-class CBCLRule(Rule):
+class CBCLRule(LearningRule):
     def __init__(self, width: int, distance: float) -> None:
         self._width = width
         self._distance = distance

@@ -1,11 +1,11 @@
 """The mean and the count of every class, and the rules that need nothing else."""
 
-from exll.baselines.rule import Rule
+from exll.baselines.rule import LearningRule
 from exll.learner.counted_means import CountedMeans
 from exll.types import Indices, Tensors, Vector
 
 
-class ClassMeansRule(Rule):
+class ClassMeansRule(LearningRule):
     """A rule that keeps the mean of every class; what it makes of them is its scores."""
 
     def __init__(self, width: int) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import LearningRule, LinearScores
 from exll.types import Tensors, Vector
 
 
@@ -26,11 +26,11 @@ class FineTune(GradientBaseline):
         self.random_state = random_state
         self.normalise = normalise
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return FineTuneRule(self._new_layer(width))
 
 
-class FineTuneRule(Rule):
+class FineTuneRule(LearningRule):
     def __init__(self, layer: LinearLayer) -> None:
         self._layer = layer
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from exll.baselines.rule import Rule, Scores
+from exll.baselines.rule import LearningRule, Scores
 from exll.concurrency.guarded import Guarded
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
@@ -43,7 +43,7 @@ class Answers:
 class RuleLearner(Guarded[Answers]):
     """Any number of threads may ask while one learns."""
 
-    def __init__(self, width: int, rule: Rule, parameters: dict[str, Any]) -> None:
+    def __init__(self, width: int, rule: LearningRule, parameters: dict[str, Any]) -> None:
         super().__init__()
         self.width = width
         self.rule = rule

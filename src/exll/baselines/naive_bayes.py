@@ -7,7 +7,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import LinearScores, Rule, Scores
+from exll.baselines.rule import LearningRule, LinearScores, Scores
 from exll.linalg.growing_array import GrowingArray
 from exll.types import Matrix, Tensors, Vector
 
@@ -46,7 +46,7 @@ class NaiveBayes(Baseline):
         if self.variant not in VARIANTS:
             raise self._refuse_parameter("variant", "'gaussian' or 'hayes'")
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return NaiveBayesRule(width, float(self.shrinkage), self.variant == "gaussian")
 
 

@@ -2,7 +2,7 @@
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import NearnessScores, Rule
+from exll.baselines.rule import LearningRule, NearnessScores
 
 
 class NCM(Baseline):
@@ -19,7 +19,7 @@ class NCM(Baseline):
     def __init__(self, normalise: bool = False) -> None:
         self.normalise = normalise
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return NCMRule(width)
 
 

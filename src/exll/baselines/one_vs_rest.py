@@ -7,7 +7,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import Rule
+from exll.baselines.rule import LearningRule
 from exll.types import Indices, Matrix
 
 SMALLEST_SUM = 1e-300
@@ -36,7 +36,7 @@ class SOvR(Baseline):
         tags.classifier_tags.poor_score = True  # where vectors have negative entries
         return tags
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return SOvRRule(width)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import LearningRule, LinearScores
 from exll.linalg.growing_array import GrowingArray
 from exll.linalg.ties import first_of_largest
 from exll.types import Tensors, Vector
@@ -24,11 +24,11 @@ class Perceptron(Baseline):
     def __init__(self, normalise: bool = False) -> None:
         self.normalise = normalise
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return PerceptronRule(width)
 
 
-class PerceptronRule(Rule):
+class PerceptronRule(LearningRule):
     def __init__(self, width: int) -> None:
         self._width = width
         self._weights = GrowingArray((width,), np.float64)

@@ -4,7 +4,7 @@ import numpy as np
 
 from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import LearningRule, LinearScores
 from exll.linalg.growing_array import GrowingArray
 from exll.stream_classifier import is_whole_number
 from exll.types import Indices, Matrix, Tensors, Vector
@@ -48,11 +48,11 @@ class Replay(GradientBaseline):
         if self.capacity is not None and (not is_whole_number(self.capacity) or self.capacity < 1):
             raise self._refuse_parameter("capacity", "an integer of at least 1, or None to grow with the classes")
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return ReplayRule(width, self._new_layer(width), self.per_class, self.capacity)
 
 
-class ReplayRule(Rule):
+class ReplayRule(LearningRule):
     def __init__(self, width: int, layer: LinearLayer, per_class: int, capacity: int | None) -> None:
         self._layer = layer
         self._per_class = per_class

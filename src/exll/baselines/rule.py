@@ -10,7 +10,7 @@ from exll.types import Matrix, Tensors, Vector
 
 
 class Scores(Protocol):
-    """A frozen picture of a rule: it shares nothing that learning changes."""
+    """A snapshot of a rule: it shares nothing that learning changes."""
 
     def __call__(self, X: Matrix) -> Matrix:
         """(rows, classes), the larger the likelier."""
@@ -46,7 +46,7 @@ class NearnessScores:
         return self.linear(X - self.origin)
 
 
-class Rule(ABC):
+class LearningRule(ABC):
     """Classes are numbers in the order of first sight; the state depends on the sequence of samples alone."""
 
     @abstractmethod

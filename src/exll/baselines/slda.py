@@ -7,7 +7,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import LinearScores, Rule
+from exll.baselines.rule import LearningRule, LinearScores
 from exll.errors import InputError
 from exll.learner.precision import Shrinkage, precision_for
 from exll.learner.statistics import GlobalStatistics, Residual, within_residual
@@ -52,7 +52,7 @@ class SLDA(Baseline):
         if self.variant not in tuple(VARIANTS):
             raise self._refuse_parameter("variant", " or ".join(repr(variant) for variant in VARIANTS))
 
-    def _new_rule(self, width: int) -> Rule:
+    def _new_rule(self, width: int) -> LearningRule:
         return SLDARule(width, float(self.shrinkage), VARIANTS[self.variant])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from exll.bench import metrics
 from exll.bench.features import FeatureSet
-from exll.bench.learners import Learner, bytes_of, parameters_of
+from exll.bench.learners import LearnerSpec, bytes_of, parameters_of
 from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task, nothing_to_ask
 from exll.linalg.threads import one_blas_thread
@@ -26,7 +26,7 @@ FORMAT = 1
 class Cell:
     """What is to be run, and where its features lie."""
 
-    learner: Learner
+    learner: LearnerSpec
     task: Task
     seed: int
     backbone: str  # its name in reports
@@ -37,22 +37,22 @@ class Cell:
     def key(self) -> str:
         """A SHA-256 over everything that determines the numbers."""
         task = self.task
-        facts = {
+        identity = {
             "format": FORMAT,
-            "learner": self.learner.facts(),
+            "learner": self.learner.metadata(),
             "data": self.data,
             "order": task.order,
             "seed": self.seed,
             "evaluation": asdict(task.evaluation),
             "test_then_train": task.test_then_train,
         }
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
     @property
     def label(self) -> str:
         return f"{self.learner.name}, {self.task.label}, {self.backbone}, seed {self.seed}"
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {
             "learner": self.learner.name,
             "dataset": self.task.shown,
@@ -86,7 +86,7 @@ class _Run:
         self.test, self.truths = test, np.array([example.label for example in test])
         self.questions = self._rows(test)
         self.learner = cell.learner.new(cell.seed)
-        self.variants = cell.learner.asked
+        self.variants = cell.learner.reported
         self.seen: set[str] = set()
         self.seconds = {"learning": 0.0, "asking": 0.0, "last_asking": 0.0}
         self.ahead = dict.fromkeys(self.variants, 0)

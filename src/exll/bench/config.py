@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from exll.bench.learners import Learner, find_learner, with_arguments
+from exll.bench.learners import LearnerSpec, find_learner, with_arguments
 from exll.bench.protocol import AXES, Evaluation, Task
 from exll.errors import BenchError, StreamError
 from exll.streams.orderings import order_name
@@ -23,17 +23,17 @@ class Plan:
     """The whole grid."""
 
     name: str
-    learners: tuple[Learner, ...]
+    learners: tuple[LearnerSpec, ...]
     backbones: tuple[str, ...]
     tasks: tuple[Task, ...]
 
     def __post_init__(self) -> None:
-        names = [variant for learner in self.learners for variant in learner.asked]
+        names = [variant for learner in self.learners for variant in learner.reported]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise BenchError(f"two learners answer to the name {twice[0]}; give one of them another name.")
 
-    def learners_for(self, task: Task) -> Iterator[Learner]:
+    def learners_for(self, task: Task) -> Iterator[LearnerSpec]:
         for learner in self.learners:
             yield with_arguments(learner, task.arguments.get(learner.name, {}))
 
@@ -41,24 +41,24 @@ class Plan:
 def read_plan(path: Path) -> Plan:
     """The plan in a file, or one sentence about what is wrong with it. Paths in it start at the file's folder."""
     try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BenchError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BenchError(f"{path} is no TOML that can be read: {error}.") from error
     try:
-        return plan_of(facts, path.resolve().parent, path.stem)
+        return plan_of(table, path.resolve().parent, path.stem)
     except (BenchError, StreamError) as error:
         raise BenchError(f"{path}: {error}") from error
 
 
-def plan_of(facts: dict[str, Any], folder: Path, name: str) -> Plan:
-    _check_names(facts, TOP, "a benchmark")
-    learners = tuple(_learner(entry, str(folder)) for entry in _list(facts, "learners"))
-    common: dict[str, Any] = {setting: facts[setting] for setting in COMMON if setting in facts}
-    tasks = tuple(task for entry in _list(facts, "tasks") for task in _tasks(entry, common, folder))
-    backbones = tuple(_text(entry, "a backbone") for entry in facts.get("backbones", [DEFAULT_BACKBONE]))
-    plan = Plan(_text(facts.get("name", name), "name"), learners, backbones, tasks)
+def plan_of(table: dict[str, Any], folder: Path, name: str) -> Plan:
+    _check_names(table, TOP, "a benchmark")
+    learners = tuple(_learner(entry, str(folder)) for entry in _list(table, "learners"))
+    common: dict[str, Any] = {setting: table[setting] for setting in COMMON if setting in table}
+    tasks = tuple(task for entry in _list(table, "tasks") for task in _tasks(entry, common, folder))
+    backbones = tuple(_text(entry, "a backbone") for entry in table.get("backbones", [DEFAULT_BACKBONE]))
+    plan = Plan(_text(table.get("name", name), "name"), learners, backbones, tasks)
     for task in tasks:
         unknown = task.arguments.keys() - {learner.name for learner in learners}
         if unknown:
@@ -68,7 +68,7 @@ def plan_of(facts: dict[str, Any], folder: Path, name: str) -> Plan:
     return plan
 
 
-def _learner(entry: Any, folder: str) -> Learner:
+def _learner(entry: Any, folder: str) -> LearnerSpec:
     if isinstance(entry, str):
         return find_learner(entry, folder)
     _check_names(entry, LEARNER, "a learner")
@@ -89,21 +89,21 @@ def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
     _check_names(entry, TASK, "a task")
     if "dataset" not in entry:
         raise BenchError(f"a task needs a dataset; got {entry}.")
-    facts = {**common, **entry}
-    axis = facts.get("axis")
+    table = {**common, **entry}
+    axis = table.get("axis")
     if axis is not None and axis not in AXES[1:]:
         raise BenchError(f"axis must be one of {', '.join(AXES[1:])}; got {axis!r}.")
-    for order in _list(facts, "orders"):
+    for order in _list(table, "orders"):
         yield Task(
-            dataset=_place(_text(facts["dataset"], "dataset"), folder),
+            dataset=_place(_text(table["dataset"], "dataset"), folder),
             order=order_name(_text(order, "an order")),
-            seeds=_seeds(facts.get("seeds", 1)),
-            evaluation=Evaluation(_text(facts.get("evaluate", "end"), "evaluate"), facts.get("points")),
-            root=str(folder / facts["root"]) if "root" in facts else None,
-            options=dict(facts.get("options", {})),
-            arguments=dict(facts.get("arguments", {})),
+            seeds=_seeds(table.get("seeds", 1)),
+            evaluation=Evaluation(_text(table.get("evaluate", "end"), "evaluate"), table.get("points")),
+            root=str(folder / table["root"]) if "root" in table else None,
+            options=dict(table.get("options", {})),
+            arguments=dict(table.get("arguments", {})),
             axis=axis,
-            test_then_train=_whole(facts.get("test_then_train", 0), "test_then_train"),
+            test_then_train=_whole(table.get("test_then_train", 0), "test_then_train"),
         )
 
 
@@ -134,16 +134,16 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
-def _list(facts: dict[str, Any], name: str) -> list[Any]:
-    value = facts.get(name)
+def _list(table: dict[str, Any], name: str) -> list[Any]:
+    value = table.get(name)
     if not isinstance(value, list) or not value:
         raise BenchError(f"{name} must be a list that is not empty; got {value!r}.")
     return value
 
 
-def _check_names(facts: Any, known: tuple[str, ...], what: str) -> None:
-    if not isinstance(facts, dict):
-        raise BenchError(f"{what} must be a table of {', '.join(known)}; got {facts!r}.")
-    unknown = sorted(facts.keys() - set(known))
+def _check_names(table: Any, known: tuple[str, ...], what: str) -> None:
+    if not isinstance(table, dict):
+        raise BenchError(f"{what} must be a table of {', '.join(known)}; got {table!r}.")
+    unknown = sorted(table.keys() - set(known))
     if unknown:
         raise BenchError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(known)}.")

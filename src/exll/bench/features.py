@@ -25,7 +25,7 @@ from exll.streams.example import Example
 
 CHUNK = 96
 VECTORS, EXAMPLES = "vectors.npy", "examples.npz"
-FACTS = ("ref", "label", "instance", "video", "frame", "row", "factor", "level")
+COLUMNS = ("ref", "label", "instance", "video", "frame", "row", "factor", "level")
 NUMBERS = ("frame", "row", "level")
 
 
@@ -192,17 +192,17 @@ def backbone_parameters(name: str) -> int:
 
 def _to_arrays(examples: list[Example]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
-    for fact in FACTS:
-        values = [getattr(example, fact) for example in examples]
-        if fact in NUMBERS:
-            arrays[fact] = np.array([-1 if value is None else value for value in values], np.int64)
+    for column in COLUMNS:
+        values = [getattr(example, column) for example in examples]
+        if column in NUMBERS:
+            arrays[column] = np.array([-1 if value is None else value for value in values], np.int64)
         else:
-            arrays[fact] = np.array(["" if value is None else value for value in values], np.str_)
+            arrays[column] = np.array(["" if value is None else value for value in values], np.str_)
     return arrays
 
 
 def _from_arrays(arrays: Any) -> list[Example]:
-    columns = {fact: arrays[fact].tolist() for fact in FACTS}
-    for fact, values in columns.items():
-        columns[fact] = [None if value in ("", -1) else value for value in values]
-    return [Example(**dict(zip(FACTS, values, strict=True))) for values in zip(*columns.values(), strict=True)]
+    columns = {column: arrays[column].tolist() for column in COLUMNS}
+    for column, values in columns.items():
+        columns[column] = [None if value in ("", -1) else value for value in values]
+    return [Example(**dict(zip(COLUMNS, values, strict=True))) for values in zip(*columns.values(), strict=True)]

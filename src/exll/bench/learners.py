@@ -15,7 +15,7 @@ EXLL = "exll.estimator:ExLLClassifier"
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerSpec:
     """A class, what it is made with, and the variants that answer for it.
 
     One learner may be asked in several ways: ExLL learns once and answers as ExLL-M, ExLL-P and ExLL-F.
@@ -28,7 +28,7 @@ class Learner:
     search: str | None = None  # a folder to import from: that of the configuration
 
     @property
-    def asked(self) -> dict[str, dict[str, Any]]:
+    def reported(self) -> dict[str, dict[str, Any]]:
         return self.variants or {self.name: {}}
 
     def new(self, seed: int) -> Any:
@@ -48,12 +48,12 @@ class Learner:
             if not callable(getattr(learner, method, None)):
                 raise BenchError(f"a learner must have partial_fit and predict; {self.target} has no {method}.")
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """What determines its answers. Of a class of your own, that is its source file too."""
         return {
             "target": self.target,
             "arguments": self.arguments,
-            "variants": self.asked,
+            "variants": self.reported,
             "source": _source(self._class()),
         }
 
@@ -68,12 +68,14 @@ class Learner:
         return found
 
 
-def _exll(name: str, preset: str) -> Learner:
+def _exll(name: str, preset: str) -> LearnerSpec:
     variants = {f"{name}-M": "global", f"{name}-P": "local", f"{name}-F": "fused"}
-    return Learner(name, EXLL, {"preset": preset}, {variant: {"inference": way} for variant, way in variants.items()})
+    return LearnerSpec(
+        name, EXLL, {"preset": preset}, {variant: {"inference": way} for variant, way in variants.items()}
+    )
 
 
-def _baselines() -> dict[str, Learner]:
+def _baselines() -> dict[str, LearnerSpec]:
     """Each on raw features, as the paper's protocols have it, and on unit vectors, as ExLL sees them."""
     variants: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         ("perceptron", "Perceptron", "Perceptron", {}),
@@ -91,25 +93,25 @@ def _baselines() -> dict[str, Learner]:
     found = {}
     for name, shown, cls, arguments in variants:
         target = f"exll.baselines:{cls}"
-        found[name] = Learner(shown, target, {**arguments, "normalise": False})
-        found[f"{name}-unit"] = Learner(f"{shown}, unit", target, {**arguments, "normalise": True})
+        found[name] = LearnerSpec(shown, target, {**arguments, "normalise": False})
+        found[f"{name}-unit"] = LearnerSpec(f"{shown}, unit", target, {**arguments, "normalise": True})
     return found
 
 
-BUILT_IN: dict[str, Learner] = {
+BUILT_IN: dict[str, LearnerSpec] = {
     "exll": _exll("ExLL", "paper"),
-    "glocal": Learner("glocal", EXLL, {"preset": "glocal"}),
+    "glocal": LearnerSpec("glocal", EXLL, {"preset": "glocal"}),
     **_baselines(),
 }
 
 
-def find_learner(name: str, search: str | None = None) -> Learner:
+def find_learner(name: str, search: str | None = None) -> LearnerSpec:
     """A learner by its name here, or a class of your own as ``module:Class``."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     module, _, cls = name.partition(":")
     if module and cls:
-        return Learner(cls, name, search=search)
+        return LearnerSpec(cls, name, search=search)
     known = ", ".join(known for known in BUILT_IN if not known.endswith("-unit"))
     raise BenchError(
         f"there is no learner {name!r}; there are: {known} (all but exll and glocal also with -unit). A class of your "
@@ -117,13 +119,13 @@ def find_learner(name: str, search: str | None = None) -> Learner:
     )
 
 
-def with_arguments(learner: Learner, arguments: dict[str, Any]) -> Learner:
+def with_arguments(learner: LearnerSpec, arguments: dict[str, Any]) -> LearnerSpec:
     return replace(learner, arguments={**learner.arguments, **arguments})
 
 
 def parameters_of(learner: Any) -> int | None:
     """Numbers that a learner keeps, where it says so or is ExLL: means of classes and prototypes, the covariance, and
-    what its records and witnesses hold (docs/bench.md)."""
+    what its records and reservoir hold (docs/bench.md)."""
     own = getattr(learner, "n_parameters_", None)
     if own is not None:
         return int(own)

@@ -41,6 +41,8 @@ class ResultsFile:
     def _parsed(self, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
         try:
             entry = json.loads(line)
+            if "voices" in entry:  # the name of "variants" in older results
+                entry["variants"] = entry.pop("voices")
             return entry["key"], entry
         except (ValueError, KeyError, TypeError) as error:
             raise BenchError(f"{self.path}, line {number} is no result; was the file changed by hand?") from error

@@ -16,7 +16,7 @@ from exll.errors import BenchError
 from exll.streams.orderings import leaves_some_out
 
 
-class Progress(Protocol):
+class Watcher(Protocol):
     """Whoever watches a run."""
 
     def stage(self, what: str, total: int, done: int = 0) -> None: ...
@@ -32,7 +32,7 @@ class Unwatched:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GridResults:
     """The results of the whole grid, those of earlier runs among them, and the cells that failed now."""
 
     results: list[dict[str, Any]]
@@ -40,7 +40,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)  # label of a cell -> why
 
 
-def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = None, command: str = "") -> Outcome:
+def run(plan: Plan, out: Path, executor: Executor, progress: Watcher | None = None, command: str = "") -> GridResults:
     """Run what is missing of the grid. Killed at any moment, the same call goes on where it stood."""
     watcher = progress or Unwatched()
     if out.exists() and not out.is_dir():
@@ -64,15 +64,15 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Progress | None = N
             else:
                 entry = {
                     "key": cell.key,
-                    **cell.facts(),
+                    **cell.metadata(),
                     **found["result"],
                     "backbone_parameters": sizes[cell.backbone],
                 }
                 writer.add(entry)
                 done[cell.key] = entry
             watcher.advance(len(cells) - len(waiting) + finished, _remark(cell, found))
-    results = [done[cell.key] | cell.facts() for cell in cells if cell.key in done]
-    return Outcome(results, len(waiting) - len(failed), failed)
+    results = [done[cell.key] | cell.metadata() for cell in cells if cell.key in done]
+    return GridResults(results, len(waiting) - len(failed), failed)
 
 
 def _where(task: Task, backbone: str) -> tuple[str, str | None, str, str]:
@@ -113,7 +113,7 @@ def _cells(plan: Plan, sources: dict[Any, Source], out: Path) -> Iterator[Cell]:
                     yield Cell(learner, task, seed, source.seen_by, identities[place], folder)
 
 
-def _extract(sources: dict[Path, Source], executor: Executor, watcher: Progress) -> None:
+def _extract(sources: dict[Path, Source], executor: Executor, watcher: Watcher) -> None:
     for folder, source in sources.items():
         if not folder.is_dir():
             watcher.stage(f"features: {source.dataset.name}, {source.seen_by}", len(source.dataset.examples))
@@ -129,5 +129,7 @@ def _network_parameters(source: Source) -> int:
 def _remark(cell: Cell, found: dict[str, Any]) -> str:
     if "error" in found:
         return f"{cell.label}: failed, {found['error']}"
-    answers = ", ".join(f"{variant} {facts['accuracy']:.3f}" for variant, facts in found["result"]["variants"].items())
+    answers = ", ".join(
+        f"{variant} {figures['accuracy']:.3f}" for variant, figures in found["result"]["variants"].items()
+    )
     return f"{cell.task.label}, {cell.backbone}, seed {cell.seed}: {answers}"

@@ -11,7 +11,7 @@ from exll.cli.common import check_folder, progress_bar
 
 if TYPE_CHECKING:
     from exll.bench.config import Plan
-    from exll.bench.runner import Outcome
+    from exll.bench.runner import GridResults
 
 FAILED_SHOWN = 5
 
@@ -156,7 +156,7 @@ class _Watcher:
             typer.echo(f"{done:,} of {self._total:,}: {remark}", err=True)
 
 
-def _print_overview(outcome: "Outcome", title: str) -> None:
+def _print_overview(outcome: "GridResults", title: str) -> None:
     """Settings are columns called A, B, C, so that eight of them fit a terminal of 80 characters."""
     from rich.console import Console
     from rich.table import Table
@@ -181,7 +181,7 @@ def _print_overview(outcome: "Outcome", title: str) -> None:
         console.print(words, markup=False, soft_wrap=True)
 
 
-def _either_right(outcome: "Outcome") -> list[str]:
+def _either_right(outcome: "GridResults") -> list[str]:
     from exll.bench.metrics import mean_of
 
     learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
@@ -192,7 +192,7 @@ def _either_right(outcome: "Outcome") -> list[str]:
     ]
 
 
-def _show_failed(outcome: "Outcome") -> None:
+def _show_failed(outcome: "GridResults") -> None:
     failed = list(outcome.failed.items())
     typer.echo(f"{len(failed):,} cell{'s' if len(failed) > 1 else ''} failed; the same command tries again:", err=True)
     for label, reason in failed[:FAILED_SHOWN]:

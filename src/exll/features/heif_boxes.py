@@ -73,15 +73,15 @@ def _places(iloc: bytes) -> Iterator[tuple[int, int, int]]:
         return int.from_bytes(iloc[at - length : at])
 
     version = iloc[0] if iloc else 0
-    lengths = number(2)
+    sizes = number(2)
     long = 4 if version == 2 else 2
     for _ in range(number(long)):
         item = number(long)
         method = number(2) & 15 if version else 0
         number(2)  # another file; none is opened
-        base, offsets = number(lengths >> 4 & 15), []
+        base, offsets = number(sizes >> 4 & 15), []
         for _ in range(number(2)):
-            number(lengths & 15 if version else 0)
-            offsets.append(base + number(lengths >> 12))
-            number(lengths >> 8 & 15)
+            number(sizes & 15 if version else 0)
+            offsets.append(base + number(sizes >> 12))
+            number(sizes >> 8 & 15)
         yield item, method, offsets[0] if offsets else 0

@@ -17,7 +17,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.features.inverted_residuals import Convolution, Floats, Value, convolution_attributes, convolved
+from exll.features.inverted_residuals import Convolution, Floats, Node, convolution_attributes, convolved
 from exll.features.onnx_writer import Graph
 
 FLOAT_LAYERS = 3  # the first convolution and the first stage
@@ -47,7 +47,7 @@ class WholeNumbers:
         self._ranges: Iterator[tuple[float, float]] = iter(ranges)
         self._scales: dict[str, float] = {}
 
-    def convolve(self, x: Value, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Value:
+    def convolve(self, x: Node, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Node:
         """ReLU6 needs no node: what lies outside 0 to 6 lies outside the range, too, and is cut off by its bytes."""
         if self._float_layers > 0:
             self._float_layers -= 1
@@ -68,8 +68,8 @@ class WholeNumbers:
         )
         return self._as_bytes(convolved(name, x, convolution, stride))
 
-    def add(self, x: Value, y: Value) -> Value:
-        return self._as_bytes(Value(self.graph.add("Add", x.name, y.name), x.channels, x.places))
+    def add(self, x: Node, y: Node) -> Node:
+        return self._as_bytes(Node(self.graph.add("Add", x.name, y.name), x.channels, x.places))
 
     def _constant(self, numbers: NDArray[np.integer], scales: NDArray[np.float32]) -> str:
         zeros = self.graph.constant(np.zeros(len(scales), numbers.dtype))
@@ -77,7 +77,7 @@ class WholeNumbers:
             "DequantizeLinear", self.graph.constant(numbers), self.graph.constant(scales), zeros, axis=0
         )
 
-    def _as_bytes(self, value: Value) -> Value:
+    def _as_bytes(self, value: Node) -> Node:
         lowest, highest = next(self._ranges)
         scale = np.float32((highest - lowest) / BYTE)
         parameters = (
@@ -87,4 +87,4 @@ class WholeNumbers:
         quantized = self.graph.add("QuantizeLinear", value.name, *parameters)
         name = self.graph.add("DequantizeLinear", quantized, *parameters)
         self._scales[name] = float(scale)
-        return Value(name, value.channels, value.places)
+        return Node(name, value.channels, value.places)

@@ -50,7 +50,7 @@ class Convolution:
 
 
 @dataclass(frozen=True)
-class Value:
+class Node:
     """An activation in the graph: its name and shape."""
 
     name: str
@@ -63,9 +63,9 @@ class Arithmetic(Protocol):
 
     graph: Graph
 
-    def convolve(self, x: Value, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Value: ...
+    def convolve(self, x: Node, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Node: ...
 
-    def add(self, x: Value, y: Value) -> Value: ...
+    def add(self, x: Node, y: Node) -> Node: ...
 
 
 class Floats:
@@ -73,7 +73,7 @@ class Floats:
         self.graph = graph or Graph("network")
         self._zero, self._six = (self.graph.constant(np.array(bound, np.float32)) for bound in (0, 6))
 
-    def convolve(self, x: Value, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Value:
+    def convolve(self, x: Node, convolution: Convolution, stride: int, pads: Sequence[int], relu6: bool) -> Node:
         name = self.graph.add(
             "Conv",
             x.name,
@@ -85,8 +85,8 @@ class Floats:
             name = self.graph.add("Clip", name, self._zero, self._six)
         return convolved(name, x, convolution, stride)
 
-    def add(self, x: Value, y: Value) -> Value:
-        return Value(self.graph.add("Add", x.name, y.name), x.channels, x.places)
+    def add(self, x: Node, y: Node) -> Node:
+        return Node(self.graph.add("Add", x.name, y.name), x.channels, x.places)
 
 
 def convolution_attributes(convolution: Convolution, stride: int, pads: Sequence[int]) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def convolution_attributes(convolution: Convolution, stride: int, pads: Sequence
     }
 
 
-def convolved(name: str, x: Value, convolution: Convolution, stride: int) -> Value:
-    return Value(name, len(convolution.weight), x.places // stride)
+def convolved(name: str, x: Node, convolution: Convolution, stride: int) -> Node:
+    return Node(name, len(convolution.weight), x.places // stride)
 
 
 def network_file(
@@ -117,7 +117,7 @@ def network_file(
     graph = arithmetic.graph
     image = graph.input("image", "uint8", ("n", size, size, 3))
     convolutions = folded(tensors, layout.epsilon)
-    found: dict[str, Value] = {}
+    found: dict[str, Node] = {}
     for depth, value in _outputs(arithmetic, _prepared(graph, image, size, layout), layout, convolutions):
         found[depth] = value
         if found.keys() >= set(depths):  # what lies behind is not needed
@@ -141,19 +141,19 @@ def network_file(
     return graph.content({"exll": json.dumps(preprocessing)})
 
 
-def _prepared(graph: Graph, image: str, size: int, layout: Layout) -> Value:
+def _prepared(graph: Graph, image: str, size: int, layout: Layout) -> Node:
     mean, std = (np.array(numbers, np.float32) for numbers in (layout.mean, layout.std))
     floats = graph.add("Cast", image, to=1)
     centred = graph.add("Div", graph.add("Sub", floats, graph.constant(mean)), graph.constant(std))
-    return Value(graph.add("Transpose", centred, perm=[0, 3, 1, 2]), 3, size)
+    return Node(graph.add("Transpose", centred, perm=[0, 3, 1, 2]), 3, size)
 
 
 def _outputs(
-    arithmetic: Arithmetic, image: Value, layout: Layout, convolutions: Iterator[Convolution]
-) -> Iterator[tuple[str, Value]]:
+    arithmetic: Arithmetic, image: Node, layout: Layout, convolutions: Iterator[Convolution]
+) -> Iterator[tuple[str, Node]]:
     """The output of every stage and of the last layer, one after the other."""
 
-    def convolve(x: Value, stride: int = 1, relu6: bool = True) -> Value:
+    def convolve(x: Node, stride: int = 1, relu6: bool = True) -> Node:
         convolution = next(convolutions)
         return arithmetic.convolve(x, convolution, stride, _pads(convolution.side, stride, layout.same_padding), relu6)
 
@@ -165,9 +165,9 @@ def _outputs(
     yield LAST, convolve(x)
 
 
-def _block(arithmetic: Arithmetic, convolve: Any, x: Value, stride: int, expands: bool) -> Value:
+def _block(arithmetic: Arithmetic, convolve: Any, x: Node, stride: int, expands: bool) -> Node:
     inside = convolve(x) if expands else x
-    projected: Value = convolve(convolve(inside, stride=stride), relu6=False)
+    projected: Node = convolve(convolve(inside, stride=stride), relu6=False)
     same_shape = (projected.channels, projected.places) == (x.channels, x.places)
     return arithmetic.add(x, projected) if same_shape else projected
 
@@ -180,7 +180,7 @@ def _pads(side: int, stride: int, same: bool) -> tuple[int, int, int, int]:
     return (side // 2,) * 4
 
 
-def _at_depth(graph: Graph, value: Value, places: int) -> tuple[str, str]:
+def _at_depth(graph: Graph, value: Node, places: int) -> tuple[str, str]:
     """The mean over places at unit length, and the places themselves divided by that length."""
     mean = graph.add("GlobalAveragePool", value.name)
     length = graph.add("ReduceL2", mean, axes=[1], keepdims=1)

@@ -46,18 +46,18 @@ class Preprocessing:
     @classmethod
     def from_json(cls, text: str, where: str) -> "Preprocessing":
         try:
-            facts = json.loads(text)
-            outputs = facts["outputs"]
+            settings = json.loads(text)
+            outputs = settings["outputs"]
             preprocessing = cls(
-                size=int(facts["size"]),
-                resize=_one_of(Resize, facts, "resize"),
-                resize_to=int(facts.get("resize_to", facts["size"])),
-                interpolation=_one_of(Interpolation, facts, "interpolation"),
-                layout=_one_of(Layout, facts, "layout"),
-                dtype=_one_of(Dtype, facts, "dtype"),
-                scale=float(facts.get("scale", 1.0)),
-                mean=_channels(facts.get("mean", [0, 0, 0])),
-                std=_channels(facts.get("std", [1, 1, 1])),
+                size=int(settings["size"]),
+                resize=_one_of(Resize, settings, "resize"),
+                resize_to=int(settings.get("resize_to", settings["size"])),
+                interpolation=_one_of(Interpolation, settings, "interpolation"),
+                layout=_one_of(Layout, settings, "layout"),
+                dtype=_one_of(Dtype, settings, "dtype"),
+                scale=float(settings.get("scale", 1.0)),
+                mean=_channels(settings.get("mean", [0, 0, 0])),
+                std=_channels(settings.get("std", [1, 1, 1])),
                 features_output=str(outputs["features"]),
                 map_output=None if outputs.get("map") is None else str(outputs["map"]),
             )
@@ -119,8 +119,8 @@ def find_preprocessing(metadata: dict[str, str], path: Path) -> Preprocessing:
     )
 
 
-def _one_of(choices: Any, facts: dict[str, Any], name: str) -> Any:
-    value = facts[name]
+def _one_of(choices: Any, settings: dict[str, Any], name: str) -> Any:
+    value = settings[name]
     if value not in get_args(choices):
         raise ValueError(f"{name} is {value!r}")
     return value

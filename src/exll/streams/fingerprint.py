@@ -33,8 +33,8 @@ def example_digests(
             content = file_identity(example.path) if example.path is not None else whole
         name = composed(example.ref.removeprefix(prefix)).replace(os.sep, "/")
         video = None if kind == "video" else example.video  # a video's own name is where it lies, not what it is
-        facts = [name, example.label, example.instance, video, example.frame, example.row, content]
-        digests.append(hashlib.sha256(json.dumps(facts).encode()).digest())
+        parts = [name, example.label, example.instance, video, example.frame, example.row, content]
+        digests.append(hashlib.sha256(json.dumps(parts).encode()).digest())
     return digests
 
 

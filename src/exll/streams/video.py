@@ -1,4 +1,4 @@
-"""A video with one label: its frames, decoded in the order they were filmed."""
+"""A video with one label: its frames, decoded in the order they were recorded."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def list_frames(source: Path, label: str, every: int = 1) -> list[Example]:
 
 
 def frames(stream: "Stream") -> Iterator[tuple[Example, "Image"]]:
-    """The stream's examples with their pictures, in the order of the video and the way up it was filmed.
+    """The stream's examples with their pictures, in the order of the video and the way up it was recorded.
 
     Frames are counted as packets when the stream is opened. In a few old formats a packet need not be a frame; then
     the last examples may have no picture and do not come.
@@ -63,7 +63,7 @@ def _count(source: Path) -> int:
 
 
 def _upright(frame: Any) -> "Image":
-    """The frame as a picture, turned as the camera noted: phones film sideways and write the angle beside it."""
+    """The frame as a picture, turned as the camera noted: phones record sideways and write the angle beside it."""
     from PIL.Image import Transpose
 
     image: Image = frame.to_image()

@@ -12,11 +12,11 @@ from exll.streams.household.shapes import (
     polygon,
     rectangle,
     ring,
+    rotated,
     rounded,
     shaded,
     straight,
     stroke,
-    turned,
 )
 
 Random = np.random.Generator
@@ -125,9 +125,9 @@ def scissors(rng: Random) -> list[Shape]:
         blade = polygon((-0.07, 0.1), (0.07, 0.1), (0.05, -length), (0.0, -length - 0.05))
         handle = rectangle(-0.06, 0.05, 0.06, 0.45)
         shapes += [
-            Shape(turned(blade, side * angle / 2), shaded(METAL, 1.0 + 0.12 * side)),
-            Shape(turned(handle, side * angle), grip),
-            Shape(turned(ring(0, 0.66, rng.uniform(0.25, 0.3), 0.15), side * angle), grip),
+            Shape(rotated(blade, side * angle / 2), shaded(METAL, 1.0 + 0.12 * side)),
+            Shape(rotated(handle, side * angle), grip),
+            Shape(rotated(ring(0, 0.66, rng.uniform(0.25, 0.3), 0.15), side * angle), grip),
         ]
     return [*shapes, Shape(ellipse(0, 0.08, 0.06, 0.06), (90, 90, 96))]
 
@@ -147,9 +147,11 @@ def clock(rng: Random) -> list[Shape]:
     frame, face = _paint(rng), hsv(rng.random(), 0.06, 0.97)
     shapes = [Shape(ellipse(0, 0, 0.92, 0.92), frame), Shape(ellipse(0, 0, rng.uniform(0.72, 0.8), 0.78), face)]
     hours = rectangle(-0.03, -0.72, 0.03, -0.58)
-    shapes += [Shape(turned(hours, 30 * hour), (40, 40, 44)) for hour in range(12)]
+    shapes += [Shape(rotated(hours, 30 * hour), (40, 40, 44)) for hour in range(12)]
     for length, width in ((0.36, 0.09), (0.56, 0.06)):
-        shapes.append(Shape(turned(rectangle(-width / 2, -length, width / 2, 0.05), rng.uniform(0, 360)), (30, 30, 36)))
+        shapes.append(
+            Shape(rotated(rectangle(-width / 2, -length, width / 2, 0.05), rng.uniform(0, 360)), (30, 30, 36))
+        )
     return [*shapes, Shape(ellipse(0, 0, 0.06, 0.06), frame)]
 
 

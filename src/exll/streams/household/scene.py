@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from exll.streams.household.objects import CATEGORIES
-from exll.streams.household.shapes import Points, Shape, ellipse, hsv, rounded, straight, turned
+from exll.streams.household.shapes import Points, Shape, ellipse, hsv, rotated, rounded, straight
 
 FACTORS = ("clutter", "illumination", "occlusion", "size")
 LEVELS = 3
@@ -30,10 +30,10 @@ class Recording:
     instance: int
     factor: str
     level: int
-    take: str  # "train" or "test": another table, another path of the view, another light
+    split: str  # "train" or "test": another table, another path of the view, another light
 
     def rng(self, *purpose: int) -> np.random.Generator:
-        names = f"{self.category}/{self.instance}/{self.factor}/{self.level}/{self.take}"
+        names = f"{self.category}/{self.instance}/{self.factor}/{self.level}/{self.split}"
         return np.random.default_rng([self.seed, *purpose, *names.encode()])
 
 
@@ -54,7 +54,7 @@ def render(recording: Recording, frame: int, size: int) -> Image.Image:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class CameraView:
     """Where the camera is at one frame."""
 
     side: int
@@ -83,7 +83,7 @@ class Scene:
     phases: NDArray[np.float64]  # where each movement of the view begins
     lean: float  # of the object, in degrees
 
-    def view(self, frame: int) -> View:
+    def view(self, frame: int) -> CameraView:
         pan_x, pan_y, zoom, roll, tilt = np.sin(self.phases + 2 * np.pi * frame / FRAMES_A_TURN * SPEEDS)
         factor, level = self.recording.factor, self.recording.level
         scale = (SCALES[level] if factor == "size" else 0.34) * (1 + 0.12 * zoom)
@@ -91,9 +91,9 @@ class Scene:
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         squeeze = np.diag([1 - 0.1 * abs(tilt), 1.0])
         drift = 0.06 * np.array([pan_x, pan_y])
-        return View(self.side, squeeze @ turn * scale, 0.5 + drift, drift)
+        return CameraView(self.side, squeeze @ turn * scale, 0.5 + drift, drift)
 
-    def table(self, view: View) -> Image.Image:
+    def table(self, view: CameraView) -> Image.Image:
         spare = self.background.width - self.side
         left, top = (spare / 2 - view.drift * self.side).astype(int)
         return self.background.crop((left, top, left + self.side, top + self.side))
@@ -154,12 +154,12 @@ def _occluder(rng: np.random.Generator, thing: list[Shape], share: float) -> lis
     """A cloth over a share of the object, from one of its four sides."""
     colour = hsv(rng.random(), rng.uniform(0.1, 0.5), rng.uniform(0.4, 0.9))
     quarter = 90.0 * int(rng.integers(4))
-    across = np.concatenate([turned(shape.points, quarter) for shape in thing])[:, 0]
+    across = np.concatenate([rotated(shape.points, quarter) for shape in thing])[:, 0]
     edge = across.min() + share * (across.max() - across.min())
     wave = np.linspace(-2.4, 2.4, 16)
     line = np.stack([edge + 0.05 * np.sin(5 * wave + rng.uniform(0, 6)), wave], axis=1)
     cloth = np.concatenate([line, [[-2.4, 2.4], [-2.4, -2.4]]])
-    return [Shape(turned(cloth, -quarter), colour)]
+    return [Shape(rotated(cloth, -quarter), colour)]
 
 
 def _light(rng: np.random.Generator, side: int, dimmed: float) -> NDArray[np.float32]:

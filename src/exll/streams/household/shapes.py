@@ -69,7 +69,7 @@ def straight(x0: float, y0: float, x1: float, y1: float, width: float) -> Points
     return stroke(polygon((x0, y0), (x1, y1)), width)
 
 
-def turned(points: Points, degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Points:
+def rotated(points: Points, degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Points:
     angle = np.radians(degrees)
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     centre = np.array(about)

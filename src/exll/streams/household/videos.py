@@ -1,4 +1,4 @@
-"""The household as a data set: every object filmed under every factor and level, once to learn and once to ask."""
+"""The household as a data set: every object recorded under every factor and level, once to learn and once to ask."""
 
 import hashlib
 import json
@@ -65,10 +65,10 @@ class Household:
     def picture(self, example: Example) -> Image:
         assert example.video is not None
         assert example.frame is not None
-        take, thing, scene = example.video.split("/")
+        split, thing, scene = example.video.split("/")
         category, instance = thing.rsplit("-", 1)
         factor, level = scene.rsplit("-", 1)
-        recording = Recording(self.seed, category, int(instance), factor, int(level), take)
+        recording = Recording(self.seed, category, int(instance), factor, int(level), split)
         return render(recording, example.frame, self.size)
 
     def _dataset(self, name: str, train: Stream, test: Stream | None) -> Dataset:
@@ -82,13 +82,13 @@ class Household:
             digest.update(self.picture(example).tobytes())
         return digest.hexdigest()
 
-    def _stream(self, take: str, frames: int) -> Stream:
+    def _stream(self, split: str, frames: int) -> Stream:
         examples = [
             Example(
-                f"{take}/{category}-{instance}/{factor}-{level}#{frame}",
+                f"{split}/{category}-{instance}/{factor}-{level}#{frame}",
                 category,
                 instance=f"{category}-{instance}",
-                video=f"{take}/{category}-{instance}/{factor}-{level}",
+                video=f"{split}/{category}-{instance}/{factor}-{level}",
                 frame=frame,
                 factor=factor,
                 level=level,

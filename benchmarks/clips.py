@@ -32,12 +32,12 @@ SIZES = ((2, 1), (2, 2), (6, 1), (6, 2), (6, 4))  # classes, clips of each
 
 
 def household() -> Clips:
-    """One thing a category, filmed in several scenes."""
-    eye = Backbone("nano")
+    """One thing per category, recorded in several scenes."""
+    backbone = Backbone("nano")
     scenes = [(factor, level) for level in range(1, LEVELS + 1) for factor in FACTORS][:SCENES]
     return {
         category: [
-            eye.features([render(Recording(0, category, 1, *scene, "train"), n, SIDE) for n in range(FRAMES)])
+            backbone.features([render(Recording(0, category, 1, *scene, "train"), n, SIDE) for n in range(FRAMES)])
             for scene in scenes
         ]
         for category in CATEGORIES
