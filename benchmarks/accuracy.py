@@ -113,26 +113,26 @@ def _judged_by(classifier: ExLLClassifier, judgement: Judgement) -> ExLLClassifi
 
 
 def calibration(name: str, how: str, seed: int, folder: Path | None) -> dict[str, Any]:
-    """Sureness and rightness on the last fifth of the stream, not learned, and on the test set; false alarms."""
+    """Confidence and accuracy on the last fifth of the stream, not learned, and on the test set; false alarms."""
     task = Task(name, folder or DATA)
     order = task.order("iid", seed)
     cut = int(0.8 * len(order))
     model = ExLLClassifier(records="none").fit(task.X[order[:cut]], task.y[order[:cut]])
     rest = order[cut:][np.isin(task.y[order[cut:]], model.classes_)]
-    held_out = _sureness(model.predict_proba(task.X[rest]), model.classes_, task.y[rest])
+    held_out = _confidence(model.predict_proba(task.X[rest]), model.classes_, task.y[rest])
     alarms = float((model.novelty(task.X[rest]) > model.novelty_threshold()).mean())
     whole = learned(task, "iid", seed)
     slda = baseline("slda", normalise=True).fit(task.X[order], task.y[order])
     return {
         "held out": held_out,
         "false alarms": alarms,
-        "test": _sureness(whole.predict_proba(task.X_test), whole.classes_, task.y_test),
+        "test": _confidence(whole.predict_proba(task.X_test), whole.classes_, task.y_test),
         "test alarms": float((whole.novelty(task.X_test) > whole.novelty_threshold()).mean()),
-        "uncalibrated": _sureness(slda.predict_proba(task.X_test), slda.classes_, task.y_test),
+        "uncalibrated": _confidence(slda.predict_proba(task.X_test), slda.classes_, task.y_test),
     }
 
 
-def _sureness(
+def _confidence(
     probabilities: NDArray[Any], classes: NDArray[Any], truth: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     return probabilities.max(axis=1), classes[probabilities.argmax(axis=1)] == truth

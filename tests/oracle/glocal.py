@@ -116,7 +116,7 @@ class OracleGlocal:
         precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
         return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, {cloud}, self._origin_of(groups))
 
-    def parts_without_film(self, i: int, clip: list[int]) -> Parts:
+    def parts_without_clip(self, i: int, clip: list[int]) -> Parts:
         """As if the samples of its clip, lying at their mean, had never been in the class. A prototype goes with
         them if it is theirs by more than half; the one with the smallest share of them stays in any case."""
         k = self.truths[i]

@@ -24,11 +24,11 @@ def pixels(home: Household, dataset: Dataset, place: int) -> np.ndarray:
 
 
 def recording(**changes: object) -> Recording:
-    facts = {"seed": 0, "category": "mug", "instance": 1, "factor": "size", "level": 1, "split": "train", **changes}
-    return Recording(**facts)  # type: ignore[arg-type]
+    arguments = {"seed": 0, "category": "mug", "instance": 1, "factor": "size", "level": 1, "split": "train", **changes}
+    return Recording(**arguments)  # type: ignore[arg-type]
 
 
-def test_every_object_is_filmed_under_every_factor_and_level_for_both_parts() -> None:
+def test_every_object_is_recorded_under_every_factor_and_level_for_both_parts() -> None:
     dataset = Household(instances=2, frames=3, test_frames=1).dataset()
     assert dataset.test is not None
     assert len(dataset.train) == len(CATEGORIES) * 2 * len(FACTORS) * 3 * 3

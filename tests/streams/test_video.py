@@ -14,7 +14,7 @@ av = pytest.importorskip("av")
 WIDTH, HEIGHT, STEP = 64, 48, 8
 
 
-def film(path: Path, count: int = 8, codec: str = "mpeg4", rotation: int = 0, cut: int = 0) -> Path:
+def record(path: Path, count: int = 8, codec: str = "mpeg4", rotation: int = 0, cut: int = 0) -> Path:
     """A video whose n-th frame is white in its first ``STEP * n`` columns; the first ``cut`` are not to be shown."""
     with av.open(str(path), "w", options={"avoid_negative_ts": "disabled"} if cut else {}) as container:
         stream = container.add_stream(codec, rate=10)
@@ -45,13 +45,13 @@ def numbers_seen(stream: Stream) -> list[int]:
 def test_every_frame_is_listed_and_decoded_in_order(tmp_path: Path, name: str, codec: str) -> None:
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV cannot write {codec}")
-    stream = open_stream(film(tmp_path / name, codec=codec), label="mug")
+    stream = open_stream(record(tmp_path / name, codec=codec), label="mug")
     assert [example.frame for example in stream.examples] == list(range(8))
     assert numbers_seen(stream) == list(range(8))
 
 
 def test_a_frame_knows_its_video_and_its_number(tmp_path: Path) -> None:
-    stream = open_stream(film(tmp_path / "clip.mp4"), label="mug", every=3)
+    stream = open_stream(record(tmp_path / "clip.mp4"), label="mug", every=3)
     assert stream.kind == "video"
     assert [example.ref for example in stream.examples] == ["clip.mp4#0", "clip.mp4#3", "clip.mp4#6"]
     example = stream.examples[1]
@@ -60,24 +60,24 @@ def test_a_frame_knows_its_video_and_its_number(tmp_path: Path) -> None:
 
 
 def test_every_nth_frame_is_the_one_that_is_decoded(tmp_path: Path) -> None:
-    stream = open_stream(film(tmp_path / "clip.mp4"), label="mug", every=3)
+    stream = open_stream(record(tmp_path / "clip.mp4"), label="mug", every=3)
     assert numbers_seen(stream) == [0, 3, 6]
     assert [example for example, _ in frames(stream)] == stream.examples
 
 
 def test_a_stream_can_go_on_from_its_middle(tmp_path: Path) -> None:
-    stream = open_stream(film(tmp_path / "clip.mp4"), label="mug")
+    stream = open_stream(record(tmp_path / "clip.mp4"), label="mug")
     assert numbers_seen(replace(stream, examples=stream.examples[5:])) == [5, 6, 7]
 
 
 def test_frames_that_were_cut_out_are_not_counted(tmp_path: Path) -> None:
-    stream = open_stream(film(tmp_path / "clip.mp4", cut=3), label="mug")
+    stream = open_stream(record(tmp_path / "clip.mp4", cut=3), label="mug")
     assert [example.frame for example in stream.examples] == [0, 1, 2, 3, 4]
     assert numbers_seen(stream) == [3, 4, 5, 6, 7]
 
 
 def test_listing_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = film(tmp_path / "clip.mp4")
+    source = record(tmp_path / "clip.mp4")
     opened = av.open
 
     class Undecodable:
@@ -96,9 +96,9 @@ def test_listing_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("rotation", "white_side"), [(90, "bottom"), (-90, "top"), (180, "right")])
-def test_a_video_filmed_sideways_is_turned_upright(tmp_path: Path, rotation: int, white_side: str) -> None:
+def test_a_video_recorded_sideways_is_turned_upright(tmp_path: Path, rotation: int, white_side: str) -> None:
     # White is at the left as stored. Turned counterclockwise by 90 degrees, left becomes bottom.
-    stream = open_stream(film(tmp_path / "clip.mp4", rotation=rotation), label="mug")
+    stream = open_stream(record(tmp_path / "clip.mp4", rotation=rotation), label="mug")
     image = [image for _, image in frames(stream)][2]
     assert image.size == ((WIDTH, HEIGHT) if rotation == 180 else (HEIGHT, WIDTH))
     light = np.asarray(image.convert("L")).astype(float)
@@ -112,7 +112,7 @@ def test_a_video_filmed_sideways_is_turned_upright(tmp_path: Path, rotation: int
 
 
 def test_a_name_with_a_colon_is_no_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    film(tmp_path / "clip.mp4").rename(tmp_path / "http:clip.mp4")
+    record(tmp_path / "clip.mp4").rename(tmp_path / "http:clip.mp4")
     monkeypatch.chdir(tmp_path)
     assert len(open_stream("http:clip.mp4", label="mug")) == 8
 
@@ -137,35 +137,35 @@ def test_a_file_of_sound_is_refused(tmp_path: Path) -> None:
 
 def test_a_video_without_frames_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match=r"none\.avi holds no frames\."):
-        open_stream(film(tmp_path / "none.avi", count=0), label="mug")
+        open_stream(record(tmp_path / "none.avi", count=0), label="mug")
 
 
 def test_a_video_needs_a_label(tmp_path: Path) -> None:
-    source = film(tmp_path / "clip.mp4")
+    source = record(tmp_path / "clip.mp4")
     for label in (None, "", "  "):
         with pytest.raises(StreamError, match="say with a label what it shows"):
             open_stream(source, label=label)
 
 
 def test_the_label_is_trimmed_and_composed_like_any_other(tmp_path: Path) -> None:
-    assert open_stream(film(tmp_path / "clip.mp4"), label=" ka\u0308se ").labels == ["k\u00e4se"]
+    assert open_stream(record(tmp_path / "clip.mp4"), label=" ka\u0308se ").labels == ["k\u00e4se"]
 
 
 @pytest.mark.parametrize("every", [0, -2])
 def test_every_must_be_at_least_one(tmp_path: Path, every: int) -> None:
     with pytest.raises(StreamError, match=f"every must be 1 or more.*got {every}"):
-        open_stream(film(tmp_path / "clip.mp4"), label="mug", every=every)
+        open_stream(record(tmp_path / "clip.mp4"), label="mug", every=every)
 
 
 def test_a_video_comes_as_it_is_or_not_at_all(tmp_path: Path) -> None:
-    stream = open_stream(film(tmp_path / "clip.mp4"), label="mug")
+    stream = open_stream(record(tmp_path / "clip.mp4"), label="mug")
     assert stream.ordered("as-is").examples == stream.examples
     with pytest.raises(StreamError, match="decoded from front to back, so its order must be as-is; got 'iid'"):
         stream.ordered("iid")
 
 
 def test_a_video_that_is_gone_when_it_is_decoded_is_named(tmp_path: Path) -> None:
-    source = film(tmp_path / "clip.mp4")
+    source = record(tmp_path / "clip.mp4")
     stream = open_stream(source, label="mug")
     source.unlink()
     with pytest.raises(StreamError, match=r"clip\.mp4 cannot be decoded"):
@@ -178,7 +178,7 @@ def test_only_a_video_has_frames() -> None:
 
 
 def test_a_missing_av_is_answered_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = film(tmp_path / "clip.mp4")
+    source = record(tmp_path / "clip.mp4")
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(StreamError, match=r'pip install "exll\[video\]"'):
         open_stream(source, label="mug")

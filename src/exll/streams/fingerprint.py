@@ -1,4 +1,4 @@
-"""Telling the same data from other data without reading all of it."""
+"""Recognise the same data without reading all of it."""
 
 import hashlib
 import json

@@ -41,7 +41,7 @@ def test_a_take_ends_with_its_class_or_with_a_long_step() -> None:
     np.testing.assert_allclose(clip.mean, [0.5, 1.0])
 
 
-def test_in_the_midst_of_a_film_the_view_may_sweep() -> None:
+def test_inside_a_clip_the_camera_may_pan() -> None:
     clip = CurrentClip(1)
     for position in range(SHORTEST_CLIP):
         x = np.array([float(position)])
@@ -70,7 +70,7 @@ def test_how_long_a_step_may_be_is_the_most_that_any_variance_allows() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_films_are_found_and_photos_are_none(seed: int) -> None:
+def test_clips_are_found_and_photos_are_no_clips(seed: int) -> None:
     stream, places = stream_of_clips(seed, clips=3)
     found = clips_of(ExLLClassifier().partial_fit(stream.X, stream.y))
     assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
@@ -81,7 +81,7 @@ def test_films_are_found_and_photos_are_none(seed: int) -> None:
     assert found.informative.mean() > 0.9
 
 
-def test_a_thing_held_still_is_one_film() -> None:
+def test_a_thing_held_still_is_one_clip() -> None:
     rng = np.random.default_rng(0)
     things = rng.normal(size=(2, 30))
     X = np.repeat(things, 15, axis=0) + 0.01 * rng.normal(size=(30, 30))
@@ -90,7 +90,7 @@ def test_a_thing_held_still_is_one_film() -> None:
     assert not found.informative.any()
 
 
-def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
+def test_a_clip_of_long_steps_among_clips_of_short_ones_is_a_clip() -> None:
     rng = np.random.default_rng(1)
     paths = np.cumsum(rng.normal(size=(4, 15, 30)), axis=1) * np.array([0.05, 0.05, 0.05, 0.6])[:, None, None]
     X = (3.0 * rng.normal(size=(4, 1, 30)) + paths).reshape(-1, 30)
@@ -99,7 +99,7 @@ def test_a_film_of_long_steps_among_films_of_short_ones_is_one() -> None:
     assert found.counts[3:].tolist() == [14]  # nothing was known of its steps at the first
 
 
-def test_a_class_filmed_once_is_to_be_shown_again() -> None:
+def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     stream, _ = stream_of_clips(0, classes=3, clips=1)
     model = ExLLClassifier().partial_fit(stream.X, stream.y)
     assert {found.verdict for found in model.progress()} == {"show it again"}
@@ -115,7 +115,7 @@ def test_a_class_filmed_once_is_to_be_shown_again() -> None:
     assert ExLLClassifier("paper").partial_fit(stream.X, stream.y).learner_.classes_from_one_clip() == set()
 
 
-def test_what_lies_between_the_films_of_a_class_tells_nothing() -> None:
+def test_samples_between_the_clips_of_a_class_are_not_informative() -> None:
     stream, _ = stream_of_clips(1, clips=2)
     strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class
     X = np.concatenate([stream.X, strays])
@@ -125,7 +125,7 @@ def test_what_lies_between_the_films_of_a_class_tells_nothing() -> None:
     assert found.informative[:-3].all()
 
 
-def test_a_film_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
+def test_a_clip_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     stream, _ = stream_of_clips(9, classes=2, clips=1, frames=30)
     again = stream.queries[:7], stream.queries[30:37]
     X = np.concatenate([stream.X, *again])
@@ -176,7 +176,7 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_does_a_file_in_bet
     assert whole.novelty_threshold() == pieces.novelty_threshold()
 
 
-def test_a_class_that_takes_in_another_keeps_its_films() -> None:
+def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
     stream, places = stream_of_clips(5, classes=3, clips=2)
     model = ExLLClassifier().partial_fit(stream.X, [f"c{k}" for k in stream.y])
     model.rename_class("c2", "c0", merge=True)
@@ -198,7 +198,7 @@ def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
     assert once.novelty_threshold() == np.inf
 
 
-def test_another_film_of_a_known_thing_is_seldom_unknown_and_a_stranger_often() -> None:
+def test_another_clip_of_a_known_thing_is_seldom_unknown_and_an_unknown_input_often() -> None:
     unknown = []
     for seed in range(3):
         stream, _ = stream_of_clips(seed, width=40, classes=20, clips=4, frames=10)
@@ -209,18 +209,18 @@ def test_another_film_of_a_known_thing_is_seldom_unknown_and_a_stranger_often() 
     assert strange > 0.9
 
 
-def test_what_was_filmed_once_is_known_again_in_another_place() -> None:
+def test_what_was_shown_in_one_clip_is_known_again_in_another_place() -> None:
     """One take of each of four things, then another of each. With frames left out alone all of it would be unknown."""
-    eye = ImageLearner("nano")
+    learner = ImageLearner("nano")
     things = list(CATEGORIES)[:4]
     for thing in things:
         for frame in range(12):
-            eye.learn(render(Recording(0, thing, 1, "clutter", 1, "train"), frame, 96), thing)
+            learner.learn(render(Recording(0, thing, 1, "clutter", 1, "train"), frame, 96), thing)
     answers = [
-        (thing, eye.predict(render(Recording(0, thing, 1, "clutter", 1, "test"), frame, 96)))
+        (thing, learner.predict(render(Recording(0, thing, 1, "clutter", 1, "test"), frame, 96)))
         for thing in things
         for frame in range(0, 12, 3)
     ]
     assert all(answer.known for _, answer in answers)
     assert np.mean([answer.label == thing for thing, answer in answers]) > 0.6
-    assert eye.classifier.novelty_threshold() == np.inf
+    assert learner.classifier.novelty_threshold() == np.inf

@@ -1,4 +1,4 @@
-"""Weights, sureness and novelty: the numbers that glocal learns about itself."""
+"""Weights, confidence and novelty: the numbers that glocal learns about itself."""
 
 from collections.abc import Callable
 from functools import partial
@@ -121,22 +121,22 @@ def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, floa
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sureness_is_what_makes_the_truth_least_surprising(seed: int) -> None:
+def test_the_inverse_temperature_has_the_least_log_loss(seed: int) -> None:
     """Every sample has the same weight, and the prior is a slope of a half, give or take as much."""
     alone, with_prototype = evidence_of(seed)
     found = judge(RIDGES[3], alone, with_prototype, alone)
     told = [(1.0, slow_answers(found, alone)), (UNSEEN_SIDES, slow_answers(found, with_prototype))]
-    familiarities = [similarity for _, similarity, _ in told[0][1]]
-    assert found.similarity_mean == pytest.approx(np.mean(familiarities), rel=1e-6)
-    assert found.similarity_std == pytest.approx(np.std(familiarities), rel=1e-6)
+    similarities = [similarity for _, similarity, _ in told[0][1]]
+    assert found.similarity_mean == pytest.approx(np.mean(similarities), rel=1e-6)
+    assert found.similarity_std == pytest.approx(np.std(similarities), rel=1e-6)
 
     def surprise(intercept: float, slope: float) -> float:
         total = 0.5 * ((slope - 0.5) / 0.5) ** 2
         for sample_weight, answers in told:
             for scores, similarity, k in answers:
-                unusual = min(max((similarity - found.similarity_mean) / found.similarity_std, -10), 3)
-                sure = np.exp(intercept + slope * unusual) * scores
-                total += sample_weight * float(logsumexp(sure) - sure[k])
+                standardised = min(max((similarity - found.similarity_mean) / found.similarity_std, -10), 3)
+                scaled = np.exp(intercept + slope * standardised) * scores
+                total += sample_weight * float(logsumexp(scaled) - scaled[k])
         return total
 
     least, rng = surprise(found.intercept, found.slope), np.random.default_rng(seed)
@@ -198,20 +198,20 @@ def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_novelty_is_in_spreads_from_the_usual_of_the_reservoir(seed: int) -> None:
+def test_novelty_is_in_standard_deviations_from_the_mean_of_the_reservoir(seed: int) -> None:
     alone, with_prototype = evidence_of(seed)
     found = judge(RIDGES[3], alone, with_prototype, alone)
     assert found.novelties.mean() == pytest.approx(0, abs=1e-9)
     assert 0.5 < found.novelties.std() <= 2 + 1e-9
 
 
-def test_sureness_grows_with_familiarity_and_not_without_end() -> None:
+def test_confidence_grows_with_similarity_and_not_without_end() -> None:
     judged = Judgement(intercept=0.3, slope=0.5, similarity_mean=0.7, similarity_std=0.1)
-    sure = judged.inverse_temperature(np.array([-1.0, 0.5, 0.7, 0.8, 1.0, 9.0]))
-    assert sure[2] == pytest.approx(np.exp(0.3))
-    assert sure[3] == pytest.approx(np.exp(0.8))
-    assert (np.diff(sure) >= 0).all()
-    assert sure[4] == sure[5]
+    scaled = judged.inverse_temperature(np.array([-1.0, 0.5, 0.7, 0.8, 1.0, 9.0]))
+    assert scaled[2] == pytest.approx(np.exp(0.3))
+    assert scaled[3] == pytest.approx(np.exp(0.8))
+    assert (np.diff(scaled) >= 0).all()
+    assert scaled[4] == scaled[5]
     upside_down = Judgement(slope=-0.5, similarity_mean=0.7, similarity_std=0.1).inverse_temperature(
         np.array([-5.0, 0.3, 0.7])
     )

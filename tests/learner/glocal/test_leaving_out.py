@@ -69,7 +69,7 @@ def test_a_sample_left_out_with_its_clip(seed: int, ridge: float) -> None:
     np.testing.assert_allclose(found.centres, means, atol=2.0**-24)  # they are kept in single precision
     left_out = left_out_with_clip(products, samples, replace(found, centres=means), learner._mean_of_all())
     assert left_out.rows.tolist() == list(range(samples))
-    slow = [oracle.parts_without_film(i, places[found.of[i]]) for i in range(samples)]
+    slow = [oracle.parts_without_clip(i, places[found.of[i]]) for i in range(samples)]
     for name in ("towards_class", "nearness", "towards_prototype", "shared", "norms"):
         expected = np.array([getattr(parts, name) for parts in slow])
         np.testing.assert_allclose(getattr(left_out, name), expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())

@@ -39,7 +39,7 @@ def test_an_unseen_pair_that_agrees_keeps_its_label_and_the_mean_of_both_posteri
     np.testing.assert_allclose(posteriors[0, 3], (surer + less) / 2)
 
 
-def test_an_unseen_pair_that_differs_goes_to_the_surer_voice() -> None:
+def test_an_unseen_pair_that_differs_goes_to_the_inference_with_the_higher_confidence() -> None:
     fusion = PairwiseFusion()
     labels, posteriors = fusion.posteriors(scores(0, 0, sure=3.0), scores(1, 1, sure=2.0))
     assert labels.tolist() == [0, 0]
@@ -47,21 +47,21 @@ def test_an_unseen_pair_that_differs_goes_to_the_surer_voice() -> None:
     assert fusion.labels(scores(0, sure=2.0), scores(1, sure=3.0)).tolist() == [1]
 
 
-def test_sureness_is_told_apart_where_both_posteriors_round_to_one() -> None:
+def test_confidence_is_told_apart_where_both_posteriors_round_to_one() -> None:
     fusion = PairwiseFusion()
     assert fusion.labels(scores(0, sure=900.0), scores(1, sure=5000.0)).tolist() == [1]
     assert fusion.labels(scores(1, sure=900.0), scores(0, sure=5000.0)).tolist() == [0]
 
 
-def test_equally_sure_voices_leave_it_to_the_class_seen_first() -> None:
+def test_equal_confidences_leave_it_to_the_class_seen_first() -> None:
     fusion = PairwiseFusion()
     assert fusion.labels(scores(2), scores(1)).tolist() == [1]
     assert fusion.labels(scores(1), scores(2)).tolist() == [1]
 
 
 def test_of_equally_good_prototypes_the_class_seen_first_speaks() -> None:
-    voices = SampleScores(np.zeros(3), np.array([1.0, 1.0 + 1e-13, 0.5]), np.array([2, 1, 0]))
-    assert voices.local_label == 1
+    scores = SampleScores(np.zeros(3), np.array([1.0, 1.0 + 1e-13, 0.5]), np.array([2, 1, 0]))
+    assert scores.local_label == 1
 
 
 def test_a_frozen_copy_does_not_hear_what_is_learned_later() -> None:
