@@ -14,13 +14,15 @@ av = pytest.importorskip("av")
 WIDTH, HEIGHT, STEP = 64, 48, 8
 
 
-def record(path: Path, count: int = 8, codec: str = "mpeg4", rotation: int = 0, cut: int = 0) -> Path:
+def record(path: Path, count: int = 8, codec: str = "mpeg4", rotation: int = 0, cut: int = 0, title: str = "") -> Path:
     """A video whose n-th frame is white in its first ``STEP * n`` columns; the first ``cut`` are not to be shown."""
     with av.open(str(path), "w", options={"avoid_negative_ts": "disabled"} if cut else {}) as container:
         stream = container.add_stream(codec, rate=10)
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         if rotation:
             stream.set_display_rotation(rotation)
+        if title:
+            container.metadata["title"] = title
         container.start_encoding()  # so that a video without frames has a header too
         for n in range(count):
             picture = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
@@ -81,8 +83,8 @@ def test_listing_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     opened = av.open
 
     class Undecodable:
-        def __init__(self, *arguments: object) -> None:
-            self.container = opened(*arguments)
+        def __init__(self, *arguments: object, **options: object) -> None:
+            self.container = opened(*arguments, **options)
             self.streams, self.demux = self.container.streams, self.container.demux
 
         def __enter__(self) -> "Undecodable":
@@ -182,3 +184,19 @@ def test_a_missing_av_is_answered_with_what_to_install(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(StreamError, match=r'pip install "exll\[video\]"'):
         open_stream(source, label="mug")
+
+
+def test_tags_that_are_no_utf8_do_not_matter(tmp_path: Path) -> None:
+    source = record(tmp_path / "clip.mkv", title="XXXX")
+    source.write_bytes(source.read_bytes().replace(b"XXXX", b"\xff\xfe\xe9\xff"))
+    assert numbers_seen(open_stream(source, label="mug")) == list(range(8))
+
+
+@pytest.mark.parametrize(
+    "content", ["ffconcat version 1.0\nfile other.mp4\n", "#EXTM3U\n#EXTINF:1,\nother.mp4\n#EXT-X-ENDLIST\n"]
+)
+def test_a_list_of_other_files_is_no_video(tmp_path: Path, content: str) -> None:
+    record(tmp_path / "other.mp4")
+    (tmp_path / "list.mp4").write_text(content)
+    with pytest.raises(StreamError, match="no video that can be read"):
+        open_stream(tmp_path / "list.mp4", label="mug")

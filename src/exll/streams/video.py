@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from exll.streams.stream import Stream
 
+FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegvideo,mpegts,flv,asf,ogg"  # FFmpeg's names
 VIDEO_SUFFIXES = frozenset({".mp4", ".mkv", ".avi", ".mov", ".webm", ".m4v", ".mpg"})
 
 
@@ -36,7 +37,7 @@ def frames(stream: "Stream") -> Iterator[tuple[Example, "Image"]]:
     wanted = {example.frame: example for example in stream.examples}
     n = -1
     try:
-        with av.open(_url(stream.source)) as container:
+        with _open(av, stream.source) as container:
             pictures = container.streams.video[0]
             pictures.thread_type = "AUTO"
             for n, frame in enumerate(container.decode(pictures)):
@@ -51,7 +52,7 @@ def frames(stream: "Stream") -> Iterator[tuple[Example, "Image"]]:
 def _count(source: Path) -> int:
     av = _av()
     try:
-        with av.open(_url(source)) as container:
+        with _open(av, source) as container:
             if not container.streams.video:
                 raise StreamError(f"{source} holds no video, only sound or data.")
             # The header's own count is not used: it is missing in some formats and counts frames that were cut out.
@@ -72,9 +73,12 @@ def _upright(frame: Any) -> "Image":
     return image if turn is None else image.transpose(turn)
 
 
-def _url(source: Path) -> str:
+def _open(av: ModuleType, source: Path) -> Any:
+    """A container of a kind that holds its own frames, and nothing but the file itself: FFmpeg also knows lists that
+    name other files or addresses. Tags may be in any encoding; nobody reads them here."""
     # FFmpeg takes what stands before a colon for a protocol, unless the path begins at the root.
-    return str(source.absolute())
+    options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+    return av.open(str(source.absolute()), options=options, metadata_errors="replace")
 
 
 def _av() -> ModuleType:
