@@ -2,11 +2,11 @@
 broke off."""
 
 import copy
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Generic, Self, TypeVar
 
+from exll.concurrency.fork_safe_lock import ForkSafeLock
 from exll.concurrency.interrupts import interrupt_deferred
 from exll.errors import InputError, LearningInterruptedError
 from exll.linalg.threads import one_blas_thread
@@ -15,14 +15,14 @@ Answers = TypeVar("Answers")
 
 
 class Guarded(Generic[Answers]):
-    """A subclass changes itself inside ``_changing`` and makes its answers in ``_make_answers``: a frozen picture that
+    """A subclass changes itself inside ``_changing`` and makes its answers in ``_make_answers``: a snapshot that
     shares nothing with what learning changes, kept until the next change.
 
     :meth:`publish` keeps a whole moment: a learner that can be asked everything, and that nobody has to wait for.
     """
 
     def __init__(self) -> None:
-        self.lock: Any = threading.RLock()
+        self.lock: Any = ForkSafeLock()
         self._broken = False
         self._is_published = False
         self._answers: Answers | None = None
@@ -92,4 +92,4 @@ class Guarded(Generic[Answers]):
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """What was mapped from a file for reading only is copied, since learning writes to it."""
-        self.__dict__.update(copy.deepcopy(attributes), lock=threading.RLock(), _answers=None, _published=None)
+        self.__dict__.update(copy.deepcopy(attributes), lock=ForkSafeLock(), _answers=None, _published=None)
