@@ -505,3 +505,40 @@ def test_a_thousand_photos_of_624_features_make_a_file_of_at_most_six_megabytes(
     model.save(path)
     assert path.stat().st_size < 6_000_000
     assert model.nbytes_ < 8_500_000
+
+
+def test_a_pipe_is_never_replaced_and_never_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ModelFileError, match="is a device or a pipe"):
+        small_model().save(pipe)
+    assert pipe.is_fifo()
+    with pytest.raises(ModelFileError, match="is a device or a pipe"):
+        load(pipe)
+
+
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "nowhere.exll"
+    link.symlink_to(os.devnull)
+    for path in (link, Path(os.devnull)):
+        with pytest.raises(ModelFileError, match="is a device or a pipe"):
+            small_model().save(path)
+        assert Path(os.devnull).is_char_device()
+
+
+@pytest.mark.parametrize(
+    "name", ["m" * 240 + ".exll", "\u20ac" * 80 + ".exll"], ids=["240 letters", "240 bytes of euros"]
+)
+def test_a_long_name_is_a_name(tmp_path: Path, name: str) -> None:
+    small_model().save(tmp_path / name)
+    load(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]  # noqa: PTH208 - as the system has it
+
+
+def test_links_that_lead_back_to_themselves_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.exll", tmp_path / "other.exll"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    for use in (load, small_model().save):
+        with pytest.raises(ModelFileError, match="cannot be the name of a file"):
+            use(one)

@@ -39,6 +39,8 @@ class ModelFile:
 def place_for(path: str | os.PathLike[str]) -> Path:
     """Where a model of that path will lie, or one sentence about why it cannot."""
     target = _resolved(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise ModelFileError(f"{path} is a device or a pipe, not a file that a model could replace.")
     if target.is_dir():
         raise ModelFileError(f"{path} is a folder; name a file for the model, such as {Path(path) / 'model.exll'}.")
     if target.parent.is_file():
@@ -72,6 +74,8 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelFileNotFoundError(f"there is no model file at {path}.")
     if source.is_dir():
         raise ModelFileError(f"{path} is a folder, not a model file.")
+    if not source.is_file():
+        raise ModelFileError(f"{path} is a device or a pipe, not a model file.")
     try:
         with safe_open(source, framework="numpy") as file:
             text = (file.metadata() or {}).get("exll")
@@ -143,8 +147,10 @@ def _mode_for(target: Path, trial: Path) -> int:
 
 def _resolved(path: str | os.PathLike[str]) -> Path:
     try:
-        resolved = Path(path).resolve()
-        resolved.exists()  # a name too long, or with a NUL in it, shows here
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.stat(path)  # noqa: PTH116 - shows a name that is too long or has a NUL, and links in a circle
+        return Path(path).resolve()
     except (OSError, ValueError) as error:
-        raise ModelFileError(f"{path!r} is no possible file name: {error}.") from error
-    return resolved
+        raise ModelFileError(
+            f"{str(path)!r} cannot be the name of a file: {getattr(error, 'strerror', None) or error}."
+        ) from error

@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+LONGEST_NAME = 200  # bytes of a name; most file systems allow 255, and a temporary name is longer by 29
+
 
 @contextlib.contextmanager
 def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
@@ -34,8 +36,8 @@ def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
 
 
 def temporary_prefix(path: Path) -> str:
-    """How the names of temporary files for a path begin."""
-    return f".{path.name}.saving-"
+    """How the names of temporary files for a path begin. A long name is cut: what is added must fit, too."""
+    return f".{os.fsdecode(os.fsencode(path.name)[:LONGEST_NAME])}.saving-"
 
 
 def flush_folder(folder: Path) -> None:
