@@ -136,3 +136,13 @@ def test_the_order_does_not_matter_where_that_is_promised(model: Baseline) -> No
         order = np.random.default_rng(seed).permutation(200)
         again = model.fit(stream.X[order], np.array(stream.y)[order]).predict_proba(stream.queries)
         np.testing.assert_allclose(again, expected, atol=1e-7)
+
+
+def test_slda_centred_does_not_depend_on_where_the_vectors_lie() -> None:
+    """Raw features may lie far from zero: scores must stay as small as the differences between them."""
+    rng = np.random.default_rng(3)
+    y = np.arange(300) % 3
+    X = 0.3 * np.eye(5)[y] + 0.1 * rng.normal(size=(300, 5))
+    near, far = (SLDA("centred").fit(X + away, y).predict(X + away) for away in (0.0, 6e3))  # 60,000 deviations
+    assert (near == y).mean() > 0.9
+    assert (far == near).mean() > 0.99

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from exll.learner.precision import Precision
 from exll.types import Matrix, Tensors, Vector
 
 
@@ -41,6 +42,15 @@ class NearnessScores:
         origin = points.mean(axis=0)
         steps = points - origin
         return cls(origin, LinearScores(2.0 * steps, -np.vecdot(steps, steps)))
+
+    @classmethod
+    def under(cls, precision: Precision, points: Matrix) -> "NearnessScores":
+        r"""The same under a precision, and half of it: the linear discriminant $p^T\Lambda x - \tfrac12 p^T\Lambda p$,
+        but for what all points share."""
+        origin = points.mean(axis=0)
+        steps = points - origin
+        weights = precision.apply(steps)
+        return cls(origin, LinearScores(weights, -0.5 * np.vecdot(weights, steps)))
 
     def __call__(self, X: Matrix) -> Matrix:
         return self.linear(X - self.origin)

@@ -7,7 +7,7 @@ import numpy as np
 
 from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
-from exll.baselines.rule import LearningRule, LinearScores
+from exll.baselines.rule import LearningRule, NearnessScores
 from exll.errors import InputError
 from exll.learner.precision import Shrinkage, precision_for
 from exll.learner.statistics import GlobalStatistics, Residual, within_residual
@@ -76,7 +76,7 @@ class SLDARule(ClassMeansRule):
         self._statistics.learn(x, mean, int(self._means.counts[k]) if known else 0)
         super().learn(x, k)
 
-    def scores(self) -> LinearScores:
+    def scores(self) -> NearnessScores:
         try:
             shrinkage = Shrinkage.towards_identity(self._shrinkage)
             precision = precision_for(len(self._means), self._statistics, shrinkage)
@@ -85,8 +85,7 @@ class SLDARule(ClassMeansRule):
                 f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "
                 "rounding beside their covariance; take normalise=True, or scale them down."
             ) from error
-        weights = precision.apply(self._means.vectors)
-        return LinearScores(weights, -0.5 * np.vecdot(weights, self._means.vectors))
+        return NearnessScores.under(precision, self._means.vectors)
 
     @property
     def n_parameters(self) -> int:
