@@ -44,7 +44,7 @@ def evidence_of(seed: int, samples: int = 80) -> tuple[LeftOut, LeftOut]:
     stream = random_stream(seed, width=6, classes=4, samples=samples)
     learner = learned(stream, "glocal")
     assert isinstance(learner, GlocalLearner)
-    products = learner._left_out(learner._precision_with(RIDGES[3]), samples)
+    products = learner._left_out(learner._precision_with(RIDGES[3]), slice(None))
     return left_out_alone(products, samples), left_out_with_prototype(products, samples)
 
 

@@ -48,6 +48,9 @@ LOCAL_ALONE = 0.1
 FIRST_REVIEW = 16
 LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
 RIDGE_SAMPLES = 512  # enough to choose a ridge by
+# A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
+# classes and prototypes, all 1,024 samples are used; with more, fewer samples.
+REVIEW_PRODUCTS, LEAST_SAMPLES = 1_500_000, 256
 
 
 class GlocalBlock(Block):
@@ -216,19 +219,25 @@ class GlocalLearner(ExLL):
         if self.class_count < 2 or not (counts[self._reservoir.classes] > 1).any():
             return
         precisions = {ridge: self._precision_with(ridge) for ridge in ridges_to_try(self._judgement.ridge)}
+        few = self._some_of_reservoir(RIDGE_SAMPLES)
         losses = {
-            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, RIDGE_SAMPLES), self.sample_count))
+            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, few), self.sample_count))
             for ridge, precision in precisions.items()
         }
         ridge = min(losses, key=losses.__getitem__)
-        products = self._left_out(precisions[ridge], len(self._reservoir))
+        some = self._some_of_reservoir(REVIEW_PRODUCTS // (self.class_count + self.prototype_count))
+        products = self._left_out(precisions[ridge], some)
         alone = left_out_alone(products, self.sample_count)
         with_prototype = left_out_with_prototype(products, self.sample_count)
-        self._judgement = judge(ridge, alone, with_prototype, self._with_clip(products, alone))
+        self._judgement = judge(ridge, alone, with_prototype, self._with_clip(products, alone, some))
 
-    def _with_clip(self, products: Products, alone: LeftOut) -> LeftOut:
+    def _some_of_reservoir(self, most: int) -> slice:
+        """At most so many samples, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came first."""
+        return slice(None, None, max(1, -(-len(self._reservoir) // max(most, LEAST_SAMPLES))))
+
+    def _with_clip(self, products: Products, alone: LeftOut, some: slice) -> LeftOut:
         """Samples without their clip; photos alone."""
-        clips = self._reservoir.clips()
+        clips = self._reservoir.clips().among(some)
         if not len(clips.counts):
             return alone
         in_clip = left_out_with_clip(products, self.sample_count, clips, self._mean_of_all())
@@ -238,10 +247,9 @@ class GlocalLearner(ExLL):
         """Of all that was learned until now; ``_precision`` may lag behind it."""
         return precision_of(self._statistics, self._shrunk_by(ridge))
 
-    def _left_out(self, precision: Precision, most: int) -> Products:
-        """The dot products of at most so many reservoir, under a precision of this moment."""
+    def _left_out(self, precision: Precision, some: slice) -> Products:
+        """The dot products of some samples of the reservoir, under a precision of this moment."""
         origin, table, reservoir = self._mean_of_all(), self._prototypes, self._reservoir
-        some = slice(None, None, max(1, -(-len(reservoir) // most)))  # evenly, since the first came first
         order = np.argsort(table.class_of, kind="stable")
         place_of = np.empty(table.next_id, np.int64)
         place_of[table.ids[order]] = np.arange(len(order))

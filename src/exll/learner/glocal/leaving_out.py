@@ -91,10 +91,11 @@ class Products:
         x_prototypes: Matrix = self.X @ self.prototype_products.T  # (R, P)
         return x_prototypes
 
-    @cached_property
-    def classes_prototypes(self) -> Matrix:
-        classes_prototypes: Matrix = self.class_products @ self.means.prototypes.T  # (C, P)
-        return classes_prototypes
+    def own_class_prototypes(self, truth: Indices) -> Matrix:
+        """The dots of the mean of each sample's class with all prototypes, (R, P)."""
+        classes, own = np.unique(truth, return_inverse=True)
+        dots: Matrix = self.class_products[classes] @ self.means.prototypes.T
+        return dots[own]
 
     @cached_property
     def prototype_squared_norms(self) -> Vector:
@@ -114,7 +115,7 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
     p, left = products, _alone(products, samples)
     own, support = p.own[left.usable], p.supports[left.usable]
     alone, rows = support == 1, np.arange(len(own))
-    dots, squared_norms = left.prototypes(p.x_prototypes[left.usable] - p.classes_prototypes[left.truth])
+    dots, squared_norms = left.prototypes(p.x_prototypes[left.usable] - p.own_class_prototypes(left.truth))
     # Its own prototype without it lies at p - (x - p) / (s - 1).
     dots[rows, own] = (support * dots[rows, own] - left.x_squared_norms) / np.where(alone, 1.0, support - 1)
     towards_prototype = _towards(dots, squared_norms)

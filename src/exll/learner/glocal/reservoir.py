@@ -28,6 +28,14 @@ class Clips:
     counts: Indices  # (G,) samples of the stream
     centres: Matrix  # (G, d)
 
+    def among(self, some: slice) -> "Clips":
+        """The clips of some of the samples."""
+        of = self.of[some]
+        kept, numbers = np.unique(of[of >= 0], return_inverse=True)
+        renumbered = of.copy()
+        renumbered[of >= 0] = numbers
+        return Clips(renumbered, self.informative[some], self.counts[kept], self.centres[kept])
+
 
 class Reservoir:
     """At most 1,024 samples, every sample of the stream as likely to be among them as any other.
