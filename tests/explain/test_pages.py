@@ -12,7 +12,7 @@ from PIL import Image
 
 from exll import ExLLClassifier, ImageLearner
 from exll.explain import score_parts
-from exll.explain.explanation_page import Case, worth_leaving_out
+from exll.explain.case import Case, worth_leaving_out
 from exll.explain.explanation_page import page as explanation_page
 from exll.explain.rules_page import PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
 from exll.explain.rules_page import page as rules_page

@@ -4,13 +4,9 @@ The page shows the numbers of an ``Explanation`` and computes none of its own.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from PIL import Image
-
-from exll.explain.contributions import Without
-from exll.explain.evidence_map import EvidenceMap
+from exll.explain.case import Case
 from exll.explain.explanation import Evidence, Explanation
 from exll.explain.page import READING, html_page, quoted, shown, table
 from exll.explain.score_parts import STYLE as SCORE_STYLE
@@ -19,13 +15,11 @@ from exll.explain.thumbnails import Thumbnails, data_uri, picture_html, shrunk, 
 from exll.explain.where_parts import LARGE_SIDE, where_section
 from exll.explain.where_parts import STYLE as WHERE_STYLE
 from exll.explain.wording import counted, file_name, percent
-from exll.features.looks import Box
 
 LONGEST_REASON = 1000
 PICTURES = 6
 COUNTS_SHOWN = 8
 UNHEARD = 0.0005  # a score that is shown as nothing
-LARGEST_LEFT_OUT = 3
 SURENESS = ((0.99, "nearly certain"), (0.9, "sure"), (0.7, "fairly sure"), (0.5, "not very sure"), (0.0, "unsure"))
 
 STYLE = """
@@ -42,29 +36,6 @@ thead th{font-size:.875rem;color:var(--faint)}td{font-variant-numeric:tabular-nu
 @media (max-width:760px){.answer,.cards{grid-template-columns:minmax(0,1fr)}th,td{padding-right:8px}}
 @media print{.card{break-inside:avoid}.cards{grid-template-columns:repeat(3,minmax(0,1fr))}}
 """
-
-
-@dataclass(frozen=True)
-class Case:
-    """What the page tells of: an explanation, and what an image adds to it.
-
-    Without a ``picture`` it is the explanation of a vector; without ``maps`` the network has no map of places.
-    """
-
-    name: str
-    explanation: Explanation
-    without: tuple[Without, ...] = ()
-    picture: Image.Image | None = None
-    boxes: tuple[Box, ...] = ()  # where in the picture the network looked
-    maps: tuple[EvidenceMap, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-
-def worth_leaving_out(explanation: Explanation) -> list[int]:
-    """The prototypes whose absence tells most: the hit, the largest of the class, and the near miss."""
-    largest = [part.prototype for part in explanation.contributions[:LARGEST_LEFT_OUT]]
-    near_miss = [] if explanation.near_miss is None else [explanation.near_miss.prototype]
-    return list(dict.fromkeys([explanation.hit.prototype, *largest, *near_miss]))
 
 
 def page(case: Case, thumbnails: Thumbnails) -> str:
@@ -252,6 +223,6 @@ def _technical(case: Case) -> Iterator[str]:
         head = ("Example", "prototype", "place in the stream", "cosine to the image")
         yield f"<details><summary>The examples behind the answer</summary>{table(head, rows)}</details>"
     yield from all_parts(explanation)
-    if case.facts:
-        facts = [(shown(name), shown(fact)) for name, fact in case.facts.items()]
+    if case.metadata:
+        facts = [(shown(name), shown(fact)) for name, fact in case.metadata.items()]
         yield f"<details><summary>The model</summary>{table(('Fact', ''), facts)}</details>"
