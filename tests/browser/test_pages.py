@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 from browser.checks import NARROW, WIDE, Opener, check_contrast, check_keyboard, check_width
 from exll import ImageLearner
 from exll.explain.explanation_page import page as explanation_page
-from exll.explain.page import html_page
+from exll.explain.page import environment
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails
 from exll.explain.topology import topology_of
@@ -46,6 +46,18 @@ def write_pages(folder: Path, names: tuple[str, ...], refs: dict[str, str] | Non
     for name, content in contents.items():
         (folder / f"{name}.html").write_text(content, encoding="utf-8")
     return folder
+
+
+def write_page(folder: Path, body: str, style: str = "", script: str = "") -> Path:
+    """A page of one file with a body, a style and a script of its own."""
+    (folder / "own.css").write_text(style)
+    (folder / "own.js").write_text(script)
+    (folder / "own.html").write_text(
+        '{% extends "page.html" %}{% set styles, scripts = ["page.css", "own.css"], ["own.js"] %}'
+        f"{{% block title %}}own{{% endblock %}}{{% block body %}}{body}{{% endblock %}}"
+    )
+    (folder / "bad.html").write_text(environment(folder).get_template("own.html").render(), encoding="utf-8")
+    return folder / "bad.html"
 
 
 @pytest.fixture(scope="module")
@@ -135,18 +147,16 @@ def test_paper_is_white_also_where_the_screen_is_dark(open_page: Opener, pages: 
 
 
 def test_the_checks_see_what_is_wrong(open_page: Opener, tmp_path: Path) -> None:
-    body = ["<h1>Too faint</h1><p>one</p><p>two</p><div>wide</div><button>no sign of focus</button>"]
+    body = "<h1>Too faint</h1><p>one</p><p>two</p><div>wide</div><button>no sign of focus</button>"
     style = "h1{color:#bbb;background:#fff}div{width:3000px}button:focus{outline:none}"
-    (tmp_path / "bad.html").write_text(html_page("bad", body, style), encoding="utf-8")
-    page = open_page(tmp_path / "bad.html").page
+    page = open_page(write_page(tmp_path, body, style)).page
     for check in (check_contrast, check_width, check_keyboard):
         with pytest.raises(AssertionError):
             check(page)
 
 
 def test_the_policy_lets_nothing_in_and_the_watch_sees_who_tries(open_page: Opener, tmp_path: Path) -> None:
-    body = ['<h1>Hungry</h1><img src="http://localhost:9/x.png" alt="x"><p onclick="x()">one</p>']
-    (tmp_path / "bad.html").write_text(html_page("bad", body, ""), encoding="utf-8")
+    write_page(tmp_path, '<h1>Hungry</h1><img src="http://localhost:9/x.png" alt="x"><p onclick="x()">one</p>')
     (tmp_path / "open.html").write_text('<img src="http://localhost:9/x.png">', encoding="utf-8")
     for name, complaint in (("bad.html", "Content Security Policy"), ("open.html", "asked for http://localhost:9/")):
         watched = open_page(tmp_path / name)
@@ -155,8 +165,7 @@ def test_the_policy_lets_nothing_in_and_the_watch_sees_who_tries(open_page: Open
 
 
 def test_a_script_that_fails_is_noticed(open_page: Opener, tmp_path: Path) -> None:
-    (tmp_path / "bad.html").write_text(html_page("bad", ["<h1>x</h1>"], "", "nobody.home();"), encoding="utf-8")
-    watched = open_page(tmp_path / "bad.html")
+    watched = open_page(write_page(tmp_path, "<h1>x</h1>", script="nobody.home();"))
     with pytest.raises(Error):
         watched.page.evaluate("nobody.home()")
     assert any("nobody" in fault for fault in watched.faults)

@@ -1,6 +1,7 @@
 """What stands in the pages: the explanation's own numbers, pictures where there are files, words where not."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -8,17 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jinja2 import UndefinedError
 from PIL import Image
 
 from exll import ExLLClassifier, ImageLearner
 from exll.explain import score_parts
 from exll.explain.case import Case, worth_leaving_out
 from exll.explain.explanation_page import page as explanation_page
+from exll.explain.page import environment
 from exll.explain.rules_page import PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
 from exll.explain.rules_page import page as rules_page
-from exll.explain.thumbnails import SIDE, Thumbnails, folders_of
+from exll.explain.thumbnails import SIDE, Thumbnail, Thumbnails, folders_of
 from exll.explain.wording import counted
 from exll.types import RecordsKind
+from explain.markup import HOSTILE, assert_only_text_differs
 from networks import write_network
 from pictures import picture, write_class_folder
 from support import random_stream
@@ -52,6 +56,10 @@ class _Tables(HTMLParser):
 
 def words(content: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", content, flags=re.S))).split())
+
+
+def html_of(thumbnail: Thumbnail) -> str:
+    return str(environment().get_template("parts.html").module.thumbnail(thumbnail))  # type: ignore[attr-defined]
 
 
 def taught(records: RecordsKind = "vectors", samples: int = 300) -> ExLLClassifier:
@@ -276,8 +284,8 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path: Path) -> None:
     picture(0, 0, size=800).crop((0, 0, 800, 400)).save(tmp_path / "a.png")
     found = Thumbnails([tmp_path]).of("a.png")
     assert (found.width, found.height) == (SIDE, SIDE // 2)
-    assert found.html().startswith('<img src="data:image/webp;base64,')
-    assert 'alt="a.png" width="160" height="80"' in found.html()
+    assert html_of(found).startswith('<img src="data:image/webp;base64,')
+    assert 'alt="a.png" width="160" height="80"' in html_of(found)
 
 
 @pytest.mark.parametrize(
@@ -300,8 +308,8 @@ def test_a_picture_that_cannot_be_shown_says_why(tmp_path: Path, ref: str, reaso
     (tmp_path / "cut.png").write_bytes((tmp_path / "cut.png").read_bytes()[:500])
     shown = Thumbnails([tmp_path]).of(ref)
     assert shown.uri is None
-    assert reason in shown.html()
-    assert "password" not in shown.html()
+    assert reason in html_of(shown)
+    assert "password" not in html_of(shown)
 
 
 def test_rules_come_class_by_class_the_largest_share_first(eye: ImageLearner, folder: Path) -> None:
@@ -359,6 +367,25 @@ def test_numbered_classes_stand_by_size_and_named_ones_by_letters() -> None:
         content = rules_page(model.rules(), "m", Thumbnails())
         assert re.findall(r"<h2><bdi>(.*?)</bdi>", content) == expected
         assert "each is a rule of its own" not in content
+
+
+def test_hostile_labels_and_names_stay_text_on_the_pages() -> None:
+    def pages(labels: Sequence[str], name: str) -> tuple[str, str]:
+        y = [labels[k % len(labels)].replace("\0", "") for k in STREAM.y]
+        model = ExLLClassifier("paper", records="vectors").fit(STREAM.X, y, refs=[f"{label}.jpg" for label in y])
+        case = replace(case_of(model, STREAM.queries[0]), name=name, metadata={name: name})
+        return explanation_page(case, Thumbnails()), rules_page(model.rules(), name, Thumbnails())
+
+    tame = pages([f"c{k}" for k in range(len(HOSTILE))], "tame")
+    for name, *labels in (HOSTILE, HOSTILE[::-1]):
+        for content, other in zip(pages(labels, name), tame, strict=True):
+            assert_only_text_differs(content, other)
+            assert "&lt;" in content or "&amp;" in content
+
+
+def test_a_name_that_a_template_misspells_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        environment().from_string("{{ nmae }}").render(name="x")
 
 
 def test_pages_ask_nothing_of_any_network(eye: ImageLearner, folder: Path) -> None:

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from exll.explain.page import html_page, shown
+from exll.explain.old_page import html_page, shown
 from exll.explain.topology import PlacedLabel, Topology, colours, place_labels, voronoi_of
 from exll.explain.wording import counted, file_name, readable
 from exll.types import Matrix, Vector
