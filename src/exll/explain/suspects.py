@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
+from exll.linalg.lapack import cholesky, solve_rows
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, Vector
@@ -134,14 +134,16 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     residuals = X - means[y]
     covariance = (1 - SHRINKAGE) * residuals.T @ residuals / count
     covariance[np.diag_indices(width)] += SHRINKAGE
-    factor = cho_factor(covariance)
-    weights = cho_solve(factor, means.T).T  # (classes, d)
-    lengths = np.vecdot(means, weights)
+    factor = np.asfortranarray(covariance)
+    cholesky(factor)
+    weights = _solved(factor, means)  # (classes, d)
+    squared_norms = np.vecdot(means, weights)
     posteriors = np.full((count, classes), 1.0 / classes)
     judged = np.flatnonzero(counts[y] > 1)
     for start in range(0, len(judged), CHUNK_ROWS):
         rows = judged[start : start + CHUNK_ROWS]
-        scores = _scores_without_own(X[rows], y[rows], counts, means, weights, lengths, residuals[rows], factor, count)
+        own = X[rows], y[rows], residuals[rows]
+        scores = _scores_without_own(*own, counts, means, weights, squared_norms, factor, count)
         posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
@@ -149,28 +151,38 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
 def _scores_without_own(
     X: Matrix,
     y: Indices,
+    residuals: Matrix,
     counts: Vector,
     means: Matrix,
     weights: Matrix,
-    lengths: Vector,
-    residuals: Matrix,
-    factor: tuple[Matrix, bool],
+    squared_norms: Vector,
+    factor: Matrix,
     count: int,
 ) -> Matrix:
     """x' L m - m' L m / 2 for every class, with x taken out of its own mean and out of the precision L (rank one)."""
     own = counts[y]
     v = residuals * np.sqrt(own / (own - 1))[:, None]
-    U = cho_solve(factor, v.T).T
+    U = _solved(factor, v)
     room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
     room = np.maximum(room, 1e-12)
     x_u, means_u = np.vecdot(X, U), U @ means.T
-    scores: Matrix = X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (lengths + means_u**2 / room[:, None])
+    scores: Matrix = (
+        X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (squared_norms + means_u**2 / room[:, None])
+    )
     rows = np.arange(len(X))
     left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
-    left_weights, left_u = cho_solve(factor, left.T).T, np.vecdot(U, left)
+    left_weights, left_u = _solved(factor, left), np.vecdot(U, left)
     dots = np.vecdot(X, left_weights) + x_u * left_u / room
     scores[rows, y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
     return scores
+
+
+def _solved(factor: Matrix, rows: Matrix) -> Matrix:
+    """Every row times the inverse of the factored matrix; other threads run meanwhile, unlike with scipy's solver."""
+    solved = np.array(rows, order="C")
+    solve_rows(factor, solved)
+    solve_rows(factor, solved, turned=True)
+    return solved
 
 
 def _contradictions(X: Matrix, labels: Sequence[Label], names: Sequence[str]) -> list[Contradiction]:
