@@ -42,7 +42,7 @@ INK, FAINT = "#222222", "#888888"
 def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
     """Name, description and PNG of every picture there are data for."""
     yield "accuracy", "Accuracy at the end of each stream, averaged over seeds and backbones.", _png(_bars(summary))
-    curved = [s for s in summary.settings if any(summary.curve(s, voice) for voice in summary.voices)]
+    curved = [s for s in summary.settings if any(summary.curve(s, variant) for variant in summary.voices)]
     if curved:
         words = "Accuracy on the classes seen so far, while the stream goes on (mean over seeds and backbones)."
         yield "curves", words, _png(_curves(summary, curved))
@@ -56,22 +56,22 @@ def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _bars(summary: Summary) -> Figure:
-    """A panel a setting; learners in the same order everywhere, the best one marked."""
+    """One panel per setting; learners in the same order everywhere, the best one marked."""
     across = min(3, len(summary.settings))
     down = math.ceil(len(summary.settings) / across)
     figure, panels = _figure(down, across, 4.2, 0.6 + 0.3 * len(summary.voices))
     for panel, setting in zip(panels, summary.settings, strict=False):
-        found = [summary.accuracy(setting, voice) for voice in summary.voices]
+        found = [summary.accuracy(setting, variant) for variant in summary.voices]
         means = [0.0 if m is None else m.mean for m in found]
-        spreads = [0.0 if m is None or m.spread is None else m.spread for m in found]
+        stds = [0.0 if m is None or m.spread is None else m.spread for m in found]
         best = max(means)
         places = np.arange(len(means))[::-1]
         colours = [COLOURS[0] if round(mean, 3) == round(best, 3) else "#a9bfd1" for mean in means]
-        panel.barh(places, means, xerr=spreads, color=colours, height=0.72, ecolor="#444444", error_kw={"lw": 0.9})
-        for place, mean, spread, measured in zip(places, means, spreads, found, strict=True):
+        panel.barh(places, means, xerr=stds, color=colours, height=0.72, ecolor="#444444", error_kw={"lw": 0.9})
+        for place, mean, std, measured in zip(places, means, stds, found, strict=True):
             text = MISSING if measured is None else f"{mean:.3f}"
             weight = "bold" if round(mean, 3) == round(best, 3) else "normal"
-            panel.text(mean + spread + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
+            panel.text(mean + std + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
         panel.set_yticks(places, summary.voices, fontsize=8)
         panel.set_xlim(0, 1.12)
         panel.set_title(summary.title(setting), fontsize=9.5, loc="left")
@@ -84,8 +84,8 @@ def _curves(summary: Summary, settings: list[Setting]) -> Figure:
     figure, panels = _figure(math.ceil(len(settings) / across), across, 5.6, 3.4)
     handles: dict[str, Any] = {}
     for panel, setting in zip(panels, settings, strict=False):
-        for number, voice in enumerate(summary.voices):
-            curve = summary.curve(setting, voice)
+        for number, variant in enumerate(summary.voices):
+            curve = summary.curve(setting, variant)
             if curve is None:
                 continue
             style = {
@@ -94,8 +94,8 @@ def _curves(summary: Summary, settings: list[Setting]) -> Figure:
                 "linestyle": DASHES[number % len(DASHES)],
             }
             step = max(1, len(curve[0]) // 8)
-            (handles[voice],) = panel.plot(
-                *curve, lw=1.4, ms=4.5, markevery=(number % step, step), label=voice, **style
+            (handles[variant],) = panel.plot(
+                *curve, lw=1.4, ms=4.5, markevery=(number % step, step), label=variant, **style
             )
         panel.set_title(summary.title(setting), fontsize=9.5, loc="left")
         panel.set_xlabel("examples learned", fontsize=8)
@@ -114,14 +114,16 @@ def _curves(summary: Summary, settings: list[Setting]) -> Figure:
 
 
 def _spiders(summary: Summary, scaled: dict[str, dict[str, float]]) -> Figure:
-    means = {voice: mean_of([values.get(voice) for values in scaled.values()]) for voice in summary.voices}
-    voices = sorted((voice for voice in summary.voices if means[voice] is not None), key=lambda v: -(means[v] or 0))
-    across = min(4, len(voices))
-    figure, panels = _figure(math.ceil(len(voices) / across), across, 3.3, 2.9, polar=True)
+    means = {variant: mean_of([values.get(variant) for values in scaled.values()]) for variant in summary.voices}
+    variants = sorted(
+        (variant for variant in summary.voices if means[variant] is not None), key=lambda v: -(means[v] or 0)
+    )
+    across = min(4, len(variants))
+    figure, panels = _figure(math.ceil(len(variants) / across), across, 3.3, 2.9, polar=True)
     figure.get_layout_engine().set(h_pad=0.16, w_pad=0.08)  # type: ignore[union-attr, call-arg]
     angles = np.linspace(0, 2 * np.pi, len(scaled), endpoint=False)
-    for panel, voice in zip(panels, voices, strict=False):
-        values = np.array([axis.get(voice, np.nan) for axis in scaled.values()])
+    for panel, variant in zip(panels, variants, strict=False):
+        values = np.array([axis.get(variant, np.nan) for axis in scaled.values()])
         shown = np.nan_to_num(values)
         panel.fill(angles, shown, color=COLOURS[0], alpha=0.22)
         panel.plot(
@@ -139,7 +141,7 @@ def _spiders(summary: Summary, scaled: dict[str, dict[str, float]]) -> Figure:
         panel.set_clip_on(False)
         panel.grid(color="#cccccc", lw=0.6)
         panel.spines["polar"].set_color("#cccccc")
-        panel.set_title(f"{voice}  {means[voice]:.2f}", fontsize=10, fontweight="bold", pad=10)
+        panel.set_title(f"{variant}  {means[variant]:.2f}", fontsize=10, fontweight="bold", pad=10)
     return figure
 
 

@@ -19,8 +19,7 @@ from exll.types import Label
 LARGE_SIDE = 480
 PICTURES = 6
 COUNTS_SHOWN = 8
-UNHEARD = 0.0005  # a score that is shown as nothing
-SURENESS = ((0.99, "nearly certain"), (0.9, "sure"), (0.7, "fairly sure"), (0.5, "not very sure"), (0.0, "unsure"))
+NEGLIGIBLE = 0.0005  # a score that is shown as 0.000
 
 
 def page(case: Case, thumbnails: Thumbnails) -> str:
@@ -33,12 +32,10 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
         explanation=explanation,
         name=name,
         unknown=explanation.known is False,
-        sureness=next(words for least, words in SURENESS if explanation.probability >= least),
         earlier_cases=_earlier_cases(explanation),
         pictures={name: _pictures(part, thumbnails) for name, part in evidence.items()},
         combined=_combined(explanation),
         charts=charts(explanation.contributions, explanation.against),
-        values={part.prototype: part.value for part in (*explanation.contributions, *explanation.against)},
         **_drawn(case, name),
     )
 
@@ -56,59 +53,39 @@ def _pictures(evidence: Evidence | None, thumbnails: Thumbnails) -> list[Thumbna
 
 
 @dataclass(frozen=True)
-class Said:
-    """What one kind of inference said, and its scores of the answer and of the second choice."""
-
-    name: str
-    label: Label
-    scores: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
 class Combined:
     """How local and global inference became one answer."""
 
     rule: str
-    scored: tuple[Label | None, ...]  # the classes whose scores are shown; none where the fused score is no sum
-    rows: tuple[Said, ...]
-    counts: tuple[tuple[Label, int], ...]
+    scores: list[tuple[Label, float, float]]  # class, local and global score; empty where the fused score is no sum
+    counts: list[tuple[Label, int]]
     counts_left_out: int
     count: int
 
-    @property
-    def summed(self) -> bool:
-        return bool(self.scored)
-
 
 def _combined(explanation: Explanation) -> Combined:
-    scored, scores = _scores(explanation)
-    rule = explanation.combination.rule
-    if scores and all(abs(local) < UNHEARD for local, _ in scores):
+    rule, scores = explanation.combination.rule, _scores(explanation)
+    if scores and all(abs(local) < NEGLIGIBLE for _, local, _ in scores):
         rule = f"{rule} {explanation.combination.unheard}".strip()
-    counts = tuple(explanation.pair_counts.items())
+    counts = list(explanation.pair_counts.items())
     return Combined(
         rule,
-        scored,
-        (
-            Said("Local inference", explanation.local_label, tuple(local for local, _ in scores)),
-            Said("Global inference", explanation.global_label, tuple(whole for _, whole in scores)),
-            Said("Together: the sum" if scores else "Together", explanation.label, tuple(map(sum, scores))),
-        ),
+        scores,
         counts[:COUNTS_SHOWN],
         max(0, len(counts) - COUNTS_SHOWN),
         sum(explanation.pair_counts.values()),
     )
 
 
-def _scores(explanation: Explanation) -> tuple[tuple[Label | None, ...], list[tuple[float, float]]]:
-    """The answer and the second choice, and the (local, global) score of each; nothing where the fused is no sum."""
-    if explanation.local_score is None:
-        return (), []
-    answer = (explanation.local_score, explanation.global_score)
-    if explanation.local_score_against is None:
-        return (explanation.label,), [answer]
-    other = (explanation.local_score_against, sum(part.value for part in explanation.against))
-    return (explanation.label, explanation.runner_up), [answer, other]
+def _scores(explanation: Explanation) -> list[tuple[Label, float, float]]:
+    """Of the answer, then of the second choice."""
+    scores = []
+    if explanation.local_score is not None:
+        scores.append((explanation.label, explanation.local_score, explanation.global_score))
+    if explanation.local_score_against is not None and explanation.runner_up is not None:
+        against = sum(part.value for part in explanation.against)
+        scores.append((explanation.runner_up, explanation.local_score_against, against))
+    return scores
 
 
 def _drawn(case: Case, name: str) -> dict[str, Any]:
@@ -117,12 +94,12 @@ def _drawn(case: Case, name: str) -> dict[str, Any]:
         return {"picture": None, "looked_at": None, "where": []}
     small = shrunk(case.picture, LARGE_SIDE)
     return {
-        "picture": embedded(small, f"The image asked about: {name}"),
+        "picture": embedded(small, f"The input: {name}"),
         "looked_at": embedded(outlined(small, case.boxes), "The parts of the image that the network saw"),
         "where": [(evidence, embedded(overlay(small, evidence), _places(evidence))) for evidence in case.maps],
     }
 
 
 def _places(evidence: EvidenceMap) -> str:
-    words = f"Places that speak for {readable(evidence.label, 80)}"
+    words = f"Places that count for {readable(evidence.label, 80)}"
     return words if evidence.against is None else f"{words} and against {readable(evidence.against, 80)}"

@@ -1,8 +1,8 @@
 """Have I taught enough? Answered per class from the stream's own record, without any test data.
 
 Every example was judged before it was learned. How often that judgement was right lately says how the next example
-would fare; how often an example opened a new prototype says whether the class still shows new sides. In a film every
-frame is recognised by the one before, so of a class that was filmed once this says nothing of the next film.
+would fare; how often an example opened a new prototype says whether the class still shows new sides. In a clip
+every frame is recognised by the one before, so for a class from one clip this says nothing about the next clip.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _ADVICE: dict[Verdict, str] = {
     "too early to tell": "Teach it a few more examples",
     "needs more": "It needs more examples",
     "nearly there": "It is nearly there",
-    "show it again": "All of it was filmed in one go; show it again, in another place",
+    "show it again": "All examples come from one clip; show it again in another place",
     "enough": "That seems enough",
 }
 
@@ -72,12 +72,12 @@ class Progress:
 def progress_of(learner: ExLL) -> list[Progress]:
     """Every class, the weakest first; those that it is too early to judge lead."""
     with learner.lock:
-        filmed_once = learner.filmed_once()
-        classes = [_progress(learner, k, k in filmed_once) for k in range(learner.class_count)]
+        from_one_clip = learner.filmed_once()
+        classes = [_progress(learner, k, k in from_one_clip) for k in range(learner.class_count)]
     return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
 
 
-def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
+def _progress(learner: ExLL, k: int, from_one_clip: bool) -> Progress:
     history = learner.history(k)
     tested = history.answers[history.answers != UNTESTED]
     mistaken = Counter(tested[tested != k].tolist()).most_common(1)
@@ -90,15 +90,15 @@ def _progress(learner: ExLL, k: int, filmed_once: bool) -> Progress:
         new_prototypes=history.opened,
         confused_with=learner.labels[mistaken[0][0]] if mistaken else None,
         confusions=mistaken[0][1] if mistaken else 0,
-        verdict=_verdict(len(tested), recognised, filmed_once),
+        verdict=_verdict(len(tested), recognised, from_one_clip),
     )
 
 
-def _verdict(tested: int, recognised: int, filmed_once: bool) -> Verdict:
+def _verdict(tested: int, recognised: int, from_one_clip: bool) -> Verdict:
     early, share = tested < LEAST_TESTED, recognised / max(tested, 1)
     if not early and share < NEARLY:
         return "needs more"
-    if filmed_once:
+    if from_one_clip:
         return "show it again"
     if early:
         return "too early to tell"

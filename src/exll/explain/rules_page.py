@@ -1,7 +1,7 @@
 """The rules of a model as a page of pictures: IF it looks like these OR like these THEN it is a mug.
 
-Every class is there, with its largest rules first. So that 80 classes of 30 pictures stay a page one can open, a rule
-shows some of its pictures and says how many more there are, and what is unusual waits folded.
+Every class is there, with its largest rules first; where there are many classes, each is folded to one line. A rule
+shows some of its pictures and says how many more there are, and unusual examples are folded.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from exll.explain.rules import Rule
 from exll.explain.thumbnails import Thumbnail, Thumbnails
 from exll.types import Label
 
+CLASSES_OPEN = 12  # with more classes than this, all are folded
 SIDE = 112
 PICTURES = 6  # of one rule
 RULES_OPEN = 5  # of one class; the others are folded
@@ -58,6 +59,7 @@ def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
         rules=len(rules),
         examples=sum(rule.support for rule in rules),
         classes=[_class(own, thumbnails) for own in by_class.values()],
+        opened=len(by_class) <= CLASSES_OPEN,
     )
 
 
@@ -68,14 +70,14 @@ def _place(rule: Rule) -> tuple[int, str]:
 
 def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
     unusual = [rule for rule in rules if rule.support == 1 and rule.class_count > 1]
-    usual = [rule for rule in rules if rule not in unusual]
-    folded = usual[RULES_OPEN:]
+    common = [rule for rule in rules if rule not in unusual]
+    folded = common[RULES_OPEN:]
     names = [name for rule in unusual for name in rule.conditions[0].names][:UNUSUAL_PICTURED]
     return ClassRules(
         label=rules[0].label,
         examples=rules[0].class_count,
         groups=len(rules),
-        open=tuple(_row(rule, thumbnails) for rule in usual[:RULES_OPEN]),
+        open=tuple(_row(rule, thumbnails) for rule in common[:RULES_OPEN]),
         folded=tuple(_row(rule, thumbnails) for rule in folded[:RULES_FOLDED]),
         folded_count=len(folded),
         unusual=tuple(thumbnails.of(name) for name in names),

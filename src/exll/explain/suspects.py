@@ -2,7 +2,7 @@
 
 Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
 the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank), so n
-examples cost little more than one model. How sure such models are is then brought to how often they are right.
+examples cost little more than one model. Their confidence is then calibrated to how often they are right.
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ from exll.types import Indices, Label, Matrix, Vector
 SHRINKAGE = 1e-3
 CHUNK_ROWS = 1024
 CONTRADICTED = 0.95  # the least doubt in a label that is said to be contradicted
-WRONG_LABELS = 0.02  # the share of labels that may be wrong for all we know, when sureness is measured on them
+WRONG_LABELS = 0.02  # the assumed share of wrong labels when confidence is calibrated on them
 POWERS = (0.05, 1.0)
-UNTHINKABLE = 1e-300  # its logarithm is finite
+SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Suspects:
     contradictions: list[Contradiction]
 
     def contradicted(self) -> list[Suspect]:
-        """Those that the others would quite surely call something else."""
+        """Those that the others would call something else with high confidence."""
         return [
             suspect for suspect in self.ranked if suspect.would_be != suspect.label and suspect.doubt >= CONTRADICTED
         ]
@@ -104,13 +104,13 @@ def find_suspects(
 
 
 def calibrated(posteriors: Matrix, y: Indices) -> Matrix:
-    """The posteriors, raised to the power under which the labels y are least surprising. A few labels may be wrong:
-    those must not make the others less sure, so each is taken for any label at all with a small probability."""
+    """The posteriors, raised to the power under which the labels y are most likely. A few labels may be wrong. So
+    that those do not lower the confidence of the others, each may be any label with a small probability."""
     from scipy.optimize import minimize_scalar
 
     if not len(y):
         return posteriors
-    logs, rows, classes = np.log(np.maximum(posteriors, UNTHINKABLE)), np.arange(len(y)), posteriors.shape[1]
+    logs, rows, classes = np.log(np.maximum(posteriors, SMALLEST_PROBABILITY)), np.arange(len(y)), posteriors.shape[1]
 
     def surprise(power: float) -> float:
         own = softmax_rows(power * logs)[0][rows, y]
@@ -123,8 +123,8 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     r"""The posterior of every row under linear discriminant analysis of all *other* rows, exactly.
 
     Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$ and takes
-    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. A row that is alone in its class has no say:
-    its posterior is even over all.
+    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. A row that is alone in its class
+    cannot be judged: its posterior is uniform.
     """
     count, width = X.shape
     counts = np.bincount(y, minlength=classes).astype(np.float64)

@@ -23,22 +23,22 @@
     if (at) toggle(at, true);
     readout.textContent = at ? named.get(at.i) : hint;
   };
-  const pick = (classes, asked) => {
+  const pick = (classes, query) => {
     show(null);
     picked = classes;
     for (const mark of marks) {
-      mark.classList.toggle('dim', asked && !classes.has(mark.dataset.k));
+      mark.classList.toggle('dim', query && !classes.has(mark.dataset.k));
       mark.classList.toggle('lit', classes.has(mark.dataset.k));
     }
-    for (const border of all('.border')) border.classList.toggle('dim', asked);
+    for (const border of all('.border')) border.classList.toggle('dim', query);
     for (const button of buttons) button.setAttribute('aria-pressed', String(classes.has(button.dataset.k)));
-    found.textContent = asked ? classes.size + ' of ' + buttons.length + ' found' : '';
+    found.textContent = query ? classes.size + ' of ' + buttons.length + ' found' : '';
   };
   const simple = (text) => text.normalize('NFKC').toLowerCase();
   search.addEventListener('input', () => {
-    const asked = simple(search.value.trim());
-    const hits = buttons.filter((button) => asked && simple(button.dataset.label).includes(asked));
-    pick(new Set(hits.map((button) => button.dataset.k)), asked !== '');
+    const query = simple(search.value.trim());
+    const hits = buttons.filter((button) => query && simple(button.dataset.label).includes(query));
+    pick(new Set(hits.map((button) => button.dataset.k)), query !== '');
   });
   for (const button of buttons) button.addEventListener('click', () => {
     const again = button.getAttribute('aria-pressed') === 'true' && picked.size === 1;
