@@ -1,7 +1,8 @@
 """Markdown tables of the ten tasks from results of ``exll bench run`` (benchmarks/configs/tasks.toml).
 
 ``tasks_table.py RESULTS [RESULTS ...]``: learners down, tasks across, one table an order; the mean over seeds, in
-thousandths of accuracy, ± the spread where there is one. The mean is of the tasks whose test videos are new.
+thousandths of accuracy, ± the standard deviation where there is one. The mean is of
+the tasks whose test videos are new.
 """
 
 import argparse
@@ -42,8 +43,8 @@ def _row(title: str, names: list[str], found: list[Measured | None]) -> str:
 def _cell(measured: Measured | None) -> str:
     if measured is None:
         return ""
-    spread = "" if measured.spread is None else f" ± {_thousandths(measured.spread)}"
-    return f"{_thousandths(measured.mean)}{spread}"
+    std = "" if measured.std is None else f" ± {_thousandths(measured.std)}"
+    return f"{_thousandths(measured.mean)}{std}"
 
 
 def _thousandths(value: float) -> str:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
+from exll.explain.case import Case, worth_leaving_out
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
-from exll.explain.explanation_page import Case, worth_leaving_out
 from exll.explain.rules import Rule
 from exll.features.backbone import DEFAULT, Backbone, Seen
 from exll.features.image import ImageSource
@@ -154,7 +154,7 @@ class ImageLearner:
             picture=seen.picture,
             boxes=seen.boxes,
             maps=tuple(maps),
-            facts={
+            metadata={
                 "preset": self.classifier.preset,
                 "backbone": self.backbone.name,
                 "looks": str(self.backbone.looks),

@@ -51,6 +51,6 @@ def test_either_right_counts_each_question_once() -> None:
 
 def test_means_and_spreads_pass_over_what_is_not_known() -> None:
     assert metrics.mean_of([1.0, None, 3.0]) == 2.0
-    assert metrics.spread_of([1.0, None, 3.0]) == pytest.approx(2**0.5)
+    assert metrics.std_of([1.0, None, 3.0]) == pytest.approx(2**0.5)
     assert metrics.mean_of([None]) is None
-    assert metrics.spread_of([1.0]) is None
+    assert metrics.std_of([1.0]) is None

@@ -1,4 +1,6 @@
+import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ def test_the_mean_over_seeds_has_a_spread() -> None:
     measured = summary.accuracy(Setting("openloris", "{}", "instance"), "NCM", "resnet-18")
     assert measured is not None
     assert measured.mean == pytest.approx(0.51)
-    assert measured.spread == pytest.approx(0.02 / 2**0.5)
+    assert measured.std == pytest.approx(0.02 / 2**0.5)
     assert measured.seeds == 2
 
 
@@ -174,6 +176,14 @@ def test_a_report_of_one_run_is_a_report(tmp_path: Path) -> None:
     report = report_of([entry("Scale", "NCM", 0.5) | {"curve": []}], "one", "")
     assert [part.name for s in report.sections for part in s.parts if isinstance(part, Picture)] == ["accuracy"]
     write_report(report, tmp_path)
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    for name in ("exll.bench.charts", "exll.bench.report"):
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(BenchError, match=r'needs matplotlib: pip install "exll\[bench\]"'):
+        importlib.import_module("exll.bench.report")
 
 
 def test_nothing_to_report_is_said(tmp_path: Path) -> None:

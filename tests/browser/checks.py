@@ -171,5 +171,5 @@ def check_keyboard(page: Page) -> list[str]:
             break
         assert stop["seen"], f"{stop['name']} does not show that it has the focus"
         names.append(stop["name"])
-    assert len(names) == expected
+    assert len(names) == expected, (names, expected)
     return names

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Error
 
 from browser.checks import NARROW, WIDE, Opener, check_contrast, check_keyboard, check_width
-from exll import ImageLearner
+from exll import ExLLClassifier, ImageLearner
 from exll.explain.explanation_page import page as explanation_page
-from exll.explain.page import html_page
+from exll.explain.page import environment
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails
 from exll.explain.topology import topology_of
@@ -26,26 +26,58 @@ HOSTILE = (
 SHOWN = (*HOSTILE[:2], HOSTILE[2].replace("\u202e", ""), "longlong")
 
 
+# Words of tables, and those that stand on more than one line.
+WORDS = (
+    """() => [...document.querySelectorAll('th, td')].map((cell) => cell.textContent).join(' ').split(/\\s+/).length"""
+)
+BROKEN_WORDS = """() => {
+  const broken = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (!text.parentElement.closest('th, td')) continue;
+    for (const {0: word, index} of text.textContent.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word);
+    }
+  }
+  return broken;
+}"""
+
+
 def write_pages(folder: Path, names: tuple[str, ...], refs: dict[str, str] | None = None) -> Path:
     """A model of patterns under these names, and its pages; ``refs`` are other names for some of its examples."""
     taught = write_class_folder(folder / "taught", classes=len(names), each=10)
-    eye = ImageLearner(backbone="nano", preset="paper")
+    learner = ImageLearner(backbone="nano", preset="paper")
     examples = [(f"kind {k}/{i:03d}.png", name) for k, name in enumerate(names) for i in range(10)]
     order = np.random.default_rng(0).permutation(len(examples))
     for ref, label in (examples[i] for i in order):
-        eye.learn(taught / ref, label, ref=(refs or {}).get(ref, ref))
+        learner.learn(taught / ref, label, ref=(refs or {}).get(ref, ref))
     thumbnails = Thumbnails([taught])
     contents = {
         **{
-            f"explanation-{k}": explanation_page(eye.case(picture(k, 77), "new.png"), thumbnails)
+            f"explanation-{k}": explanation_page(learner.case(picture(k, 77), "new.png"), thumbnails)
             for k in range(len(names))
         },
-        "rules": rules_page(eye.rules(), names[0], thumbnails),
-        "map": map_page(topology_of(eye.classifier.learner_), names[0]),
+        "rules": rules_page(learner.rules(), names[0], thumbnails),
+        "map": map_page(topology_of(learner.classifier.learner_), names[0]),
     }
     for name, content in contents.items():
         (folder / f"{name}.html").write_text(content, encoding="utf-8")
     return folder
+
+
+def write_page(folder: Path, body: str, style: str = "", script: str = "") -> Path:
+    """A page of one file with a body, a style and a script of its own."""
+    (folder / "own.css").write_text(style)
+    (folder / "own.js").write_text(script)
+    (folder / "own.html").write_text(
+        '{% extends "page.html" %}{% set styles, scripts = ["page.css", "own.css"], ["own.js"] %}'
+        f"{{% block title %}}own{{% endblock %}}{{% block body %}}{body}{{% endblock %}}"
+    )
+    (folder / "bad.html").write_text(environment(folder).get_template("own.html").render(), encoding="utf-8")
+    return folder / "bad.html"
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +143,28 @@ def test_the_filter_of_the_rules_leaves_the_classes_asked_for(open_page: Opener,
     assert page.locator("section:visible").count() == 3
 
 
-def test_the_jump_list_leads_to_a_class(open_page: Opener, pages: Path) -> None:
-    page = open_page(pages / "rules.html", width=NARROW).page
-    page.set_viewport_size({"width": NARROW, "height": 300})
-    page.get_by_text("Go to a class").click()
-    page.get_by_role("link", name="mug").click()
-    top = page.get_by_role("heading", name="mug", exact=True).evaluate("heading => heading.getBoundingClientRect().top")
-    assert 0 <= top < 100
-    assert page.url.endswith("#class-1")
+def test_a_class_of_many_is_opened_by_a_click_and_by_a_search_that_finds_it_alone(
+    open_page: Opener, tmp_path: Path
+) -> None:
+    model = ExLLClassifier().fit(np.eye(20), [f"class {k:02}" for k in range(20)])
+    (tmp_path / "rules.html").write_text(rules_page(model.rules(), "many", Thumbnails()), encoding="utf-8")
+    page = open_page(tmp_path / "rules.html", width=NARROW).page
+    assert page.locator("section .rule:visible").count() == 0
+    assert page.evaluate("document.documentElement.scrollHeight") < 20 * 60 + 400
+    page.get_by_role("heading", name="class 07").click()
+    assert page.locator("section .rule:visible").count() == 1
+    page.locator("#search").fill("class 1")
+    assert page.locator("section:visible").count() == 10
+    assert page.locator("section .rule:visible").count() == 0
+    page.locator("#search").fill("class 13")
+    assert page.locator("section .rule:visible").count() == 1
+
+
+def test_words_and_numbers_of_tables_stay_whole_on_a_telephone(open_page: Opener, pages: Path) -> None:
+    watched = open_page(pages / "explanation-0.html", width=NARROW)
+    watched.open_details()
+    assert watched.page.evaluate(WORDS) > 50
+    assert watched.page.evaluate(BROKEN_WORDS) == []
 
 
 def test_a_picture_that_is_gone_is_named(open_page: Opener, pages: Path) -> None:
@@ -135,18 +181,16 @@ def test_paper_is_white_also_where_the_screen_is_dark(open_page: Opener, pages: 
 
 
 def test_the_checks_see_what_is_wrong(open_page: Opener, tmp_path: Path) -> None:
-    body = ["<h1>Too faint</h1><p>one</p><p>two</p><div>wide</div><button>no sign of focus</button>"]
+    body = "<h1>Too faint</h1><p>one</p><p>two</p><div>wide</div><button>no sign of focus</button>"
     style = "h1{color:#bbb;background:#fff}div{width:3000px}button:focus{outline:none}"
-    (tmp_path / "bad.html").write_text(html_page("bad", body, style), encoding="utf-8")
-    page = open_page(tmp_path / "bad.html").page
+    page = open_page(write_page(tmp_path, body, style)).page
     for check in (check_contrast, check_width, check_keyboard):
         with pytest.raises(AssertionError):
             check(page)
 
 
 def test_the_policy_lets_nothing_in_and_the_watch_sees_who_tries(open_page: Opener, tmp_path: Path) -> None:
-    body = ['<h1>Hungry</h1><img src="http://localhost:9/x.png" alt="x"><p onclick="x()">one</p>']
-    (tmp_path / "bad.html").write_text(html_page("bad", body, ""), encoding="utf-8")
+    write_page(tmp_path, '<h1>Hungry</h1><img src="http://localhost:9/x.png" alt="x"><p onclick="x()">one</p>')
     (tmp_path / "open.html").write_text('<img src="http://localhost:9/x.png">', encoding="utf-8")
     for name, complaint in (("bad.html", "Content Security Policy"), ("open.html", "asked for http://localhost:9/")):
         watched = open_page(tmp_path / name)
@@ -155,8 +199,7 @@ def test_the_policy_lets_nothing_in_and_the_watch_sees_who_tries(open_page: Open
 
 
 def test_a_script_that_fails_is_noticed(open_page: Opener, tmp_path: Path) -> None:
-    (tmp_path / "bad.html").write_text(html_page("bad", ["<h1>x</h1>"], "", "nobody.home();"), encoding="utf-8")
-    watched = open_page(tmp_path / "bad.html")
+    watched = open_page(write_page(tmp_path, "<h1>x</h1>", script="nobody.home();"))
     with pytest.raises(Error):
         watched.page.evaluate("nobody.home()")
     assert any("nobody" in fault for fault in watched.faults)

@@ -11,7 +11,14 @@ from commands import exll, exll_json
 def test_the_demo_learns_saves_and_shows_every_figure(tmp_path: Path) -> None:
     result = exll("demo", "--out", "here", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    for words in ("global inference", "local inference", "fused inference", "either right", "prototypes", "bytes"):
+    for words in (
+        "global inference",
+        "local inference",
+        "fused inference",
+        "local or global inference right",
+        "prototypes",
+        "bytes",
+    ):
         assert words in result.stdout
     assert "learned per second" in result.stdout
     assert result.stdout.count("IF it resembles learned/") == 2

@@ -48,10 +48,10 @@ def test_a_map_is_the_same_for_a_seed_and_another_for_another(model: Path, tmp_p
 
 
 def test_json_says_what_was_drawn(model: Path, tmp_path: Path) -> None:
-    metadata = json.loads(run(model, "--out", tmp_path / "m.html", "--method", "pca", "--json"))
-    assert metadata["out"] == str(tmp_path / "m.html")
-    assert (metadata["classes"], metadata["examples"], metadata["method"]) == (3, 120, "pca")
-    assert metadata["prototypes"] == ExLLClassifier._from_file(read_model(model)).n_prototypes_
+    drawn = json.loads(run(model, "--out", tmp_path / "m.html", "--method", "pca", "--json"))
+    assert drawn["out"] == str(tmp_path / "m.html")
+    assert (drawn["classes"], drawn["examples"], drawn["method"]) == (3, 120, "pca")
+    assert drawn["prototypes"] == ExLLClassifier._from_file(read_model(model)).n_prototypes_
 
 
 def test_a_model_of_images_needs_no_network_for_its_map(model: Path, tmp_path: Path) -> None:
@@ -88,8 +88,10 @@ def test_a_file_without_a_model_is_named(model: Path, tmp_path: Path) -> None:
 def test_without_matplotlib_a_page_can_still_be_written(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("matplotlib", "matplotlib.axes"):
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "exll.explain.topology_picture", raising=False)
     run(model, "-o", tmp_path / "m.html")
-    with pytest.raises(InputError, match="needs matplotlib"):
+    run(model, "-o", tmp_path / "m.svg")
+    with pytest.raises(InputError, match=r'needs matplotlib: pip install "exll\[bench\]"'):
         run(model, "-o", tmp_path / "m.png")

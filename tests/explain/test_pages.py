@@ -1,6 +1,7 @@
 """What stands in the pages: the explanation's own numbers, pictures where there are files, words where not."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -8,17 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jinja2 import UndefinedError
 from PIL import Image
 
 from exll import ExLLClassifier, ImageLearner
 from exll.explain import score_parts
-from exll.explain.explanation_page import Case, worth_leaving_out
+from exll.explain.case import Case, worth_leaving_out
 from exll.explain.explanation_page import page as explanation_page
-from exll.explain.rules_page import PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
+from exll.explain.page import environment
+from exll.explain.rules_page import CLASSES_OPEN, PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
 from exll.explain.rules_page import page as rules_page
-from exll.explain.thumbnails import SIDE, Thumbnails, folders_of
-from exll.explain.wording import counted
+from exll.explain.thumbnails import SIDE, Thumbnail, Thumbnails, folders_of
+from exll.explain.wording import counted, percent
 from exll.types import RecordsKind
+from explain.markup import HOSTILE, assert_only_text_differs
 from networks import write_network
 from pictures import picture, write_class_folder
 from support import random_stream
@@ -54,6 +58,10 @@ def words(content: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", content, flags=re.S))).split())
 
 
+def html_of(thumbnail: Thumbnail) -> str:
+    return str(environment().get_template("parts.html").module.thumbnail(thumbnail))  # type: ignore[attr-defined]
+
+
 def taught(records: RecordsKind = "vectors", samples: int = 300) -> ExLLClassifier:
     labels = [f"c{k}" for k in STREAM.y[:samples]]
     model = ExLLClassifier("paper", records=records)
@@ -72,7 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def eye(folder: Path) -> ImageLearner:
+def learner(folder: Path) -> ImageLearner:
     learner = ImageLearner(backbone="nano", preset="paper")
     for i in np.random.default_rng(1).permutation(36):
         ref = f"kind {i % 3}/{i // 3:03d}.png"
@@ -115,27 +123,35 @@ def test_leaving_a_prototype_out_is_told_apart_from_its_contribution() -> None:
     told = [one.prototype for one in case.without]
     assert told[0] == explanation.hit.prototype
     assert set(told) == {explanation.hit.prototype, *largest, explanation.near_miss.prototype}
-    values = {part.prototype: part.value for part in (*explanation.contributions, *explanation.against)}
     rows = {row[0]: row for row in _Tables(content).rows}
     for one in case.without:
         row = rows[f"Prototype {one.prototype} of “{one.label}”"]
-        assert row[1] == f"{values[one.prototype]:+.3f}"
-        assert row[2] == f"{one.change:+.3f} from {one.score_before:.3f} to {one.score_after:.3f}"
+        assert row[1:3] == [f"{one.score_before:.3f}", f"{one.score_after:.3f}"]
         assert row[3].endswith(f"“{one.global_label_after}”")
-    assert "This is not the number above with another sign." in words(content)
+    assert "the score can also rise without a group" in words(content)
 
 
-def test_the_page_says_what_the_explanation_says(eye: ImageLearner, folder: Path) -> None:
-    case = eye.case(picture(2, 50), "somewhere/new.png")
+def test_the_scores_of_local_and_global_inference_are_added_up_per_class() -> None:
+    case = case_of(ExLLClassifier().fit(STREAM.X, STREAM.y), STREAM.queries[0])
+    explanation = case.explanation
+    assert explanation.local_score is not None
+    rows = {row[0]: row[1:] for row in _Tables(explanation_page(case, Thumbnails())).rows if len(row) == 4}
+    local, whole = explanation.local_score, explanation.global_score
+    assert rows[f"“{explanation.label}”"] == [f"{local:.3f}", f"{whole:.3f}", f"{local + whole:.3f}"]
+    assert f"“{explanation.runner_up}”" in rows
+
+
+def test_the_page_says_what_the_explanation_says(learner: ImageLearner, folder: Path) -> None:
+    case = learner.case(picture(2, 50), "somewhere/new.png")
     explanation = case.explanation
     assert explanation.near_hit is not None
     assert explanation.near_miss is not None
     content = explanation_page(case, Thumbnails([folder]))
-    said = words(content)
+    said, cases = words(content), sum(explanation.pair_counts.values())
     for sentence in (
         f"The model takes this for “ {explanation.label} ”",
-        f"Its second choice would be “ {explanation.runner_up} ”",
-        f"which rests on {counted(sum(explanation.pair_counts.values()), 'earlier case')}.",
+        f"Second choice: “ {explanation.runner_up} ”",
+        f"Confidence: {percent(explanation.probability)} , from {counted(cases, 'earlier case')}.",
         explanation.reason,
         f"Distance {explanation.near_hit.distance:.2f}",
         f"Distance {explanation.near_miss.distance:.2f}",
@@ -151,58 +167,58 @@ def test_the_page_says_what_the_explanation_says(eye: ImageLearner, folder: Path
     assert "missing" not in content.partition("<body>")[2]
 
 
-def test_what_is_unknown_is_not_said_to_be_taken_for_anything(eye: ImageLearner, folder: Path) -> None:
-    case = eye.case(picture(2, 50), "somewhere/new.png")
-    stranger = replace(case, explanation=replace(case.explanation, known=False))
-    content = explanation_page(stranger, Thumbnails([folder]))
+def test_what_is_unknown_is_not_said_to_be_taken_for_anything(learner: ImageLearner, folder: Path) -> None:
+    case = learner.case(picture(2, 50), "somewhere/new.png")
+    unknown = replace(case, explanation=replace(case.explanation, known=False))
+    content = explanation_page(unknown, Thumbnails([folder]))
     assert "<title>new.png: why unknown</title>" in content
     said = words(content)
     assert "The model calls this unknown" in said
-    assert f"The nearest is “ {case.explanation.label} ”" in said
-    assert "Among what it knows, it would be" in said
+    assert f"The nearest class is “ {case.explanation.label} ”" in said
+    assert "if it is one of the known classes" in said
     assert "takes this for" not in said
 
 
-def test_earlier_cases_are_named_only_where_the_probability_is_their_share(eye: ImageLearner) -> None:
-    case = eye.case(picture(2, 50), "new.png")
+def test_earlier_cases_are_named_only_where_the_probability_is_their_share(learner: ImageLearner) -> None:
+    case = learner.case(picture(2, 50), "new.png")
     otherwise = replace(case, explanation=replace(case.explanation, probability=0.123))
     never_seen = replace(case, explanation=replace(case.explanation, pair_counts={}))
     for other in (otherwise, never_seen):
         assert "earlier case" not in words(explanation_page(other, Thumbnails()))
 
 
-def test_a_near_miss_that_lies_nearer_than_the_hit_is_not_passed_over() -> None:
+def test_a_near_miss_that_is_nearer_than_the_hit_says_so() -> None:
     model, said = taught(), set()
     for x in STREAM.queries:
         case = case_of(model, x)
         assert case.explanation.near_miss is not None
         nearer = case.explanation.near_miss.distance < case.explanation.hit.distance
-        assert ("It lies even nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
+        assert ("It is nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
         said.add(nearer)
     assert said == {True, False}
 
 
-def test_a_near_hit_that_lies_nearer_than_the_hit_says_so() -> None:
+def test_a_near_hit_that_is_nearer_than_the_hit_says_so() -> None:
     model, said = ExLLClassifier().fit(STREAM.X, STREAM.y), set()
     for x in STREAM.queries:
         case = case_of(model, x)
         if case.explanation.near_hit is not None:
             nearer = case.explanation.near_hit.distance < case.explanation.hit.distance
-            assert ("By distance alone it lies even nearer" in explanation_page(case, Thumbnails())) == nearer
+            assert ("By distance alone it is nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
             said.add(nearer)
     assert said == {True, False}
 
 
-def test_a_voice_without_weight_is_said_to_have_none() -> None:
+def test_a_local_score_without_weight_is_said_to_have_none() -> None:
     case = case_of(ExLLClassifier().fit(STREAM.X, STREAM.y), STREAM.queries[0])
-    silent, heard = (replace(case.explanation, local_score=score, local_score_against=1e-5) for score in (-0.0, 0.25))
-    for explanation, said in ((heard, False), (silent, True)):
+    none, some = (replace(case.explanation, local_score=score, local_score_against=1e-5) for score in (-0.0, 0.25))
+    for explanation, said in ((some, False), (none, True)):
         page = explanation_page(replace(case, explanation=explanation), Thumbnails())
-        assert ("gave local inference next to no weight" in page) == said
+        assert ("local inference has next to no weight" in page) == said
 
 
-def test_map_and_offset_are_the_score_of_the_explanation(eye: ImageLearner) -> None:
-    case = eye.case(picture(1, 51), "new.png")
+def test_map_and_offset_are_the_score_of_the_explanation(learner: ImageLearner) -> None:
+    case = learner.case(picture(1, 51), "new.png")
     said = words(explanation_page(case, Thumbnails()))
     sums = re.findall(r"map (-?[\d.]+) ([+-]) offset ([\d.]+) = score (-?[\d.]+)", said)
     assert len(sums) == 2
@@ -239,9 +255,9 @@ def test_one_class_and_one_prototype_are_enough_for_a_page() -> None:
     said = words(content)
     for sentence in (
         "It has learned no other class yet",
-        "has one group only",
+        "has only one group",
         "No other class was learned",
-        "it is all of its class, which would be gone",
+        "none: it is the only group",
         "sample 1 : no image kept",
         "Not available: no image was asked about.",
     ):
@@ -254,8 +270,8 @@ def test_one_class_and_one_prototype_are_enough_for_a_page() -> None:
 def test_a_score_that_speaks_for_the_other_class_is_not_hidden() -> None:
     case = case_of(taught(), STREAM.queries[0])
     lower = tuple(replace(part, value=part.value - 100) for part in case.explanation.contributions)
-    turned = replace(case, explanation=replace(case.explanation, contributions=lower))
-    assert "would be ahead by" in words(explanation_page(turned, Thumbnails()))
+    changed = replace(case, explanation=replace(case.explanation, contributions=lower))
+    assert "would be ahead by" in words(explanation_page(changed, Thumbnails()))
     assert "would be ahead by" not in words(explanation_page(case, Thumbnails()))
 
 
@@ -276,8 +292,8 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path: Path) -> None:
     picture(0, 0, size=800).crop((0, 0, 800, 400)).save(tmp_path / "a.png")
     found = Thumbnails([tmp_path]).of("a.png")
     assert (found.width, found.height) == (SIDE, SIDE // 2)
-    assert found.html().startswith('<img src="data:image/webp;base64,')
-    assert 'alt="a.png" width="160" height="80"' in found.html()
+    assert html_of(found).startswith('<img src="data:image/webp;base64,')
+    assert 'alt="a.png" width="160" height="80"' in html_of(found)
 
 
 @pytest.mark.parametrize(
@@ -300,27 +316,27 @@ def test_a_picture_that_cannot_be_shown_says_why(tmp_path: Path, ref: str, reaso
     (tmp_path / "cut.png").write_bytes((tmp_path / "cut.png").read_bytes()[:500])
     shown = Thumbnails([tmp_path]).of(ref)
     assert shown.uri is None
-    assert reason in shown.html()
-    assert "password" not in shown.html()
+    assert reason in html_of(shown)
+    assert "password" not in html_of(shown)
 
 
-def test_rules_come_class_by_class_the_largest_share_first(eye: ImageLearner, folder: Path) -> None:
-    rules = eye.rules()
+def test_rules_come_class_by_class_the_largest_share_first(learner: ImageLearner, folder: Path) -> None:
+    rules = learner.rules()
     content = rules_page(rules, "m.exll", Thumbnails([folder]))
     sections = content.split("<section")[1:]
     assert len(sections) == 3
     for k, section in enumerate(sections):
         own = [rule for rule in rules if rule.label == f"kind {k}"]
-        usual = [rule for rule in own if rule.support > 1]
+        common = [rule for rule in own if rule.support > 1]
         said = words(section.partition("</section>")[0])
         shares = [int(count) for count in re.findall(r"(\d+) of 12 examples", said)]
-        assert shares == [rule.support for rule in usual]
+        assert shares == [rule.support for rule in common]
         assert shares == sorted(shares, reverse=True)
-        assert said.count("IF it looks like") == bool(usual)
+        assert said.count("IF it looks like") == bool(common)
         assert said.endswith(f"THEN it is “ kind {k} ”")
-        if len(own) > len(usual):
-            assert f"OR like {counted(len(own) - len(usual), 'unusual example')}" in said
-        pictured = sum(min(PICTURES, rule.support) for rule in usual) + min(UNUSUAL_PICTURED, len(own) - len(usual))
+        if len(own) > len(common):
+            assert f"OR like {counted(len(own) - len(common), 'unusual example')}" in said
+        pictured = sum(min(PICTURES, rule.support) for rule in common) + min(UNUSUAL_PICTURED, len(own) - len(common))
         assert section.count("<img ") == pictured
 
 
@@ -361,10 +377,36 @@ def test_numbered_classes_stand_by_size_and_named_ones_by_letters() -> None:
         assert "each is a rule of its own" not in content
 
 
-def test_pages_ask_nothing_of_any_network(eye: ImageLearner, folder: Path) -> None:
+@pytest.mark.parametrize("more", [0, 1])
+def test_where_there_are_many_classes_each_is_folded_to_a_line(more: int) -> None:
+    count = CLASSES_OPEN + more
+    content = rules_page(ExLLClassifier("paper").fit(np.eye(count), list(range(count))).rules(), "m", Thumbnails())
+    assert content.count("<details open>") == (0 if more else count)
+
+
+def test_hostile_labels_and_names_stay_text_on_the_pages() -> None:
+    def pages(labels: Sequence[str], name: str) -> tuple[str, str]:
+        y = [labels[k % len(labels)].replace("\0", "") for k in STREAM.y]
+        model = ExLLClassifier("paper", records="vectors").fit(STREAM.X, y, refs=[f"{label}.jpg" for label in y])
+        case = replace(case_of(model, STREAM.queries[0]), name=name, metadata={name: name})
+        return explanation_page(case, Thumbnails()), rules_page(model.rules(), name, Thumbnails())
+
+    tame = pages([f"c{k}" for k in range(len(HOSTILE))], "tame")
+    for name, *labels in (HOSTILE, HOSTILE[::-1]):
+        for content, other in zip(pages(labels, name), tame, strict=True):
+            assert_only_text_differs(content, other)
+            assert "&lt;" in content or "&amp;" in content
+
+
+def test_a_name_that_a_template_misspells_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        environment().from_string("{{ nmae }}").render(name="x")
+
+
+def test_pages_ask_nothing_of_any_network(learner: ImageLearner, folder: Path) -> None:
     thumbnails = Thumbnails([folder])
-    case = eye.case(picture(0, 60), "new.png")
-    for content in (explanation_page(case, thumbnails), rules_page(eye.rules(), "m", thumbnails)):
+    case = learner.case(picture(0, 60), "new.png")
+    for content in (explanation_page(case, thumbnails), rules_page(learner.rules(), "m", thumbnails)):
         plain = re.sub(r'src="data:image/webp;base64,[\w+/=]+"', "", content)
         assert plain != content
         for reference in ("http:", "https:", "src=", "url(", "@import", "fetch(", "style="):

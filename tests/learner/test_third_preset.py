@@ -15,7 +15,8 @@ import test_contract
 from commands import COMMAND
 from exll import ExLLClassifier, ModelFileError, load
 from exll.errors import InputError
-from exll.explain.explanation_page import Case, page, worth_leaving_out
+from exll.explain.case import Case, worth_leaving_out
+from exll.explain.explanation_page import page
 from exll.explain.thumbnails import Thumbnails
 from exll.learner.block import Block
 from exll.learner.exll import ExLL, Placed

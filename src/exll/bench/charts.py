@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from exll.bench.metrics import mean_of
 from exll.bench.summary import Setting, Summary, scaled_axes
 from exll.bench.tables import MISSING
+from exll.errors import BenchError
+
+try:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+except ModuleNotFoundError as error:
+    raise BenchError('a report of a benchmark needs matplotlib: pip install "exll[bench]".') from error
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, then some for the rest.
 COLOURS = (
@@ -51,22 +56,22 @@ def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _bars(summary: Summary) -> Figure:
-    """A panel a setting; learners in the same order everywhere, the best one marked."""
+    """One panel per setting; learners in the same order everywhere, the best one marked."""
     across = min(3, len(summary.settings))
     down = math.ceil(len(summary.settings) / across)
     figure, panels = _figure(down, across, 4.2, 0.6 + 0.3 * len(summary.variants))
     for panel, setting in zip(panels, summary.settings, strict=False):
         found = [summary.accuracy(setting, variant) for variant in summary.variants]
         means = [0.0 if m is None else m.mean for m in found]
-        spreads = [0.0 if m is None or m.spread is None else m.spread for m in found]
+        stds = [0.0 if m is None or m.std is None else m.std for m in found]
         best = max(means)
         places = np.arange(len(means))[::-1]
         colours = [COLOURS[0] if round(mean, 3) == round(best, 3) else "#a9bfd1" for mean in means]
-        panel.barh(places, means, xerr=spreads, color=colours, height=0.72, ecolor="#444444", error_kw={"lw": 0.9})
-        for place, mean, spread, measured in zip(places, means, spreads, found, strict=True):
+        panel.barh(places, means, xerr=stds, color=colours, height=0.72, ecolor="#444444", error_kw={"lw": 0.9})
+        for place, mean, std, measured in zip(places, means, stds, found, strict=True):
             text = MISSING if measured is None else f"{mean:.3f}"
             weight = "bold" if round(mean, 3) == round(best, 3) else "normal"
-            panel.text(mean + spread + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
+            panel.text(mean + std + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
         panel.set_yticks(places, summary.variants, fontsize=8)
         panel.set_xlim(0, 1.12)
         panel.set_title(summary.title(setting), fontsize=9.5, loc="left")

@@ -71,7 +71,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def spread_of(values: Sequence[float | None]) -> float | None:
+def std_of(values: Sequence[float | None]) -> float | None:
     """The standard deviation over seeds (of a sample); None below two."""
     known = [value for value in values if value is not None]
     return float(np.std(known, ddof=1)) if len(known) > 1 else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exll.bench.metrics import mean_of, spread_of
+from exll.bench.metrics import mean_of, std_of
 from exll.bench.netscore import Convention, netscore
 from exll.bench.protocol import AXES
 
@@ -24,10 +24,10 @@ class Setting(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A mean over seeds with its spread."""
+    """A mean over seeds with its standard deviation."""
 
     mean: float
-    spread: float | None
+    std: float | None
     seeds: int
 
 
@@ -78,7 +78,7 @@ class Summary:
         """A value over seeds; with ``backbone`` None, over all backbones that the setting was run with."""
         values = [value(entry) for entry in self.of_setting(setting, variant, backbone)]
         mean = mean_of(values)
-        return None if mean is None else Measured(mean, spread_of(values), len(values))
+        return None if mean is None else Measured(mean, std_of(values), len(values))
 
     def accuracy(self, setting: Setting, variant: str, backbone: str | None = None) -> Measured | None:
         return self.measured(setting, variant, backbone, accuracy_of(variant))

@@ -71,8 +71,8 @@ def _accuracy_column(summary: Summary, setting: Setting, variants: list[str], ba
         if measured is None:
             column.append(Value(published=published))
             continue
-        spread = "" if measured.spread is None or backbone is None else f" ± {measured.spread:.3f}"
-        column.append(Value(f"{measured.mean:.3f}{spread}", place, published))
+        std = "" if measured.std is None or backbone is None else f" ± {measured.std:.3f}"
+        column.append(Value(f"{measured.mean:.3f}{std}", place, published))
     return column
 
 

@@ -187,7 +187,7 @@ def _either_right(outcome: "GridResults") -> list[str]:
     learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
     means = {name: mean_of([e["either_right"] for e in outcome.results if e["learner"] == name]) for name in learners}
     return [
-        f"{name}: local or global inference was right in {mean:.1%}, which bounds what fusing the two can reach"
+        f"{name}: local or global inference was right in {mean:.1%}, which bounds what fused inference can reach"
         for name, mean in means.items()
     ]
 

@@ -38,7 +38,7 @@ def demo(
         f"[bold]exll[/], preset [bold]glocal[/], backbone [bold]nano[/]: {len(learned):,} pictures of handwritten "
         f"digits, each seen once, first every '0', then every '1', and so on; {len(held_out):,} held out."
     )
-    eye = ImageLearner(backbone="nano", preset="glocal")
+    learner = ImageLearner(backbone="nano", preset="glocal")
     seconds = {"seeing": 0.0, "learning": 0.0}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"))
     with Progress(*columns, console=console) as progress:
@@ -46,28 +46,28 @@ def demo(
         for start in range(0, len(learned), BATCH):
             refs, labels, images = zip(*learned[start : start + BATCH], strict=True)
             begun = time.perf_counter()
-            vectors = eye.backbone.features(list(images))
+            vectors = learner.backbone.features(list(images))
             seen = time.perf_counter()
-            eye.learn_vectors(vectors, labels, refs)
+            learner.learn_vectors(vectors, labels, refs)
             seconds["seeing"] += seen - begun
             seconds["learning"] += time.perf_counter() - seen
-            state = f"{len(eye.classes_)} classes, {eye.classifier.n_prototypes_} prototypes"
+            state = f"{len(learner.classes_)} classes, {learner.classifier.n_prototypes_} prototypes"
             progress.update(task, advance=len(labels), state=state)
     rates = {name: len(learned) / spent for name, spent in seconds.items()}
-    vectors = eye.backbone.features([image for _, _, image in held_out])
-    console.print(_results(eye, vectors, [label for _, label, _ in held_out], rates))
+    vectors = learner.backbone.features([image for _, _, image in held_out])
+    console.print(_results(learner, vectors, [label for _, label, _ in held_out], rates))
     console.print("\n[bold]Two of its rules[/], each made of the pictures it learned from:")
-    for rule in _two_rules(eye):
+    for rule in _two_rules(learner):
         console.print(f"  {rule}", markup=False, highlight=False, soft_wrap=True)
-    sheets = _write(eye, learned, held_out, out)
-    asked = _telling(eye, held_out, vectors)
-    _write_pages(eye, out, asked)
+    sheets = _write(learner, learned, held_out, out)
+    shown = _informative(learner, held_out, vectors)
+    _write_pages(learner, out, shown)
     size = (out / "digits.exll").stat().st_size
     written = {
-        "why.html": f"what it makes of {asked}, and why",
+        "why.html": f"what it says about {shown}, and why",
         "rules.html": "all its rules, in pictures",
         "rule_*.png": f"Pictures of {sheets} rules, one file each",
-        "digits.exll": f"the model, {size:,} bytes; try: exll explain {out / 'digits.exll'} {out / asked}",
+        "digits.exll": f"the model, {size:,} bytes; try: exll explain {out / 'digits.exll'} {out / shown}",
         "held-out": f"the other pictures; try: exll evaluate {out / 'digits.exll'} {out / 'held-out'}",
     }
     console.print(f"\nIn {out}:", markup=False, highlight=False, soft_wrap=True)
@@ -98,12 +98,12 @@ def _below(folder: str, pictures: "list[Picture]") -> "list[Picture]":
     return [(f"{folder}/{name}", label, image) for name, label, image in pictures]
 
 
-def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[str, float]) -> Any:
+def _results(learner: "ImageLearner", vectors: Any, labels: list[str], rates: dict[str, float]) -> Any:
     import numpy as np
     from rich.table import Table
 
     truths = np.array(labels)
-    right = {name: eye.classifier.predict(vectors, name) == truths for name in ("global", "local", "fused")}
+    right = {name: learner.classifier.predict(vectors, name) == truths for name in ("global", "local", "fused")}
     described = {
         "global": "global inference (MegaClouds)",
         "local": "local inference (prototypes)",
@@ -113,30 +113,30 @@ def _results(eye: "ImageLearner", vectors: Any, labels: list[str], rates: dict[s
     for name, words in described.items():
         table.add_row(words, f"{right[name].mean():.1%} right")
     either = (right["global"] | right["local"]).mean()
-    table.add_row("either right (bounds any choice)", f"{either:.1%}")
-    table.add_row("prototypes", f"{eye.classifier.n_prototypes_} in {len(eye.classes_)} classes")
+    table.add_row("local or global inference right", f"{either:.1%}")
+    table.add_row("prototypes", f"{learner.classifier.n_prototypes_} in {len(learner.classes_)} classes")
     table.add_row("speed", f"{rates['seeing']:,.0f} pictures seen and {rates['learning']:,.0f} learned per second")
     return table
 
 
-def _two_rules(eye: "ImageLearner") -> list[Any]:
-    """The second-largest rules of two classes: neither the most common side nor the oddest."""
+def _two_rules(learner: "ImageLearner") -> list[Any]:
+    """The second-largest rules of two classes: neither the most common group nor a single example."""
     rules: dict[Any, list[Any]] = {}
-    for rule in eye.rules():
+    for rule in learner.rules():
         rules.setdefault(rule.label, []).append(rule)
-    telling = sorted((own[1] for own in rules.values() if len(own) > 1), key=lambda rule: -rule.support)
-    return (telling + [own[0] for own in rules.values()])[:2]
+    second_largest = sorted((own[1] for own in rules.values() if len(own) > 1), key=lambda rule: -rule.support)
+    return (second_largest + [own[0] for own in rules.values()])[:2]
 
 
-def _telling(eye: "ImageLearner", held_out: "list[Picture]", vectors: Any) -> str:
-    """A picture that the two voices take for different digits, and both together for the right one."""
-    nearest, as_a_whole, fused = (eye.classifier.predict(vectors, name) for name in ("local", "global", "fused"))
+def _informative(learner: "ImageLearner", held_out: "list[Picture]", vectors: Any) -> str:
+    """A picture that local and global inference take for different digits, and fused inference for the right one."""
+    local, whole, fused = (learner.classifier.predict(vectors, name) for name in ("local", "global", "fused"))
     right = fused == [label for _, label, _ in held_out]
-    first = int(((nearest != as_a_whole) & right).argmax())  # the very first where there is none
+    first = int(((local != whole) & right).argmax())  # the first picture if there is none
     return held_out[first][0]
 
 
-def _write(eye: "ImageLearner", learned: "list[Picture]", held_out: "list[Picture]", out: Path) -> int:
+def _write(learner: "ImageLearner", learned: "list[Picture]", held_out: "list[Picture]", out: Path) -> int:
     """The model, all pictures, and a contact sheet for every rule that more than one picture made."""
     from exll.explain.contact_sheet import contact_sheet
 
@@ -144,9 +144,9 @@ def _write(eye: "ImageLearner", learned: "list[Picture]", held_out: "list[Pictur
         folder.mkdir(parents=True, exist_ok=True)
     for name, _, image in (*learned, *held_out):
         image.save(out / name)
-    eye.save(out / "digits.exll")
+    learner.save(out / "digits.exll")
     images = {name: image for name, _, image in learned}
-    rules = [rule for rule in eye.rules() if rule.support > 1]
+    rules = [rule for rule in learner.rules() if rule.support > 1]
     for rule in rules:
         condition = rule.conditions[0]
         sheet = contact_sheet([images[name] for name in condition.names], str(rule))
@@ -154,10 +154,10 @@ def _write(eye: "ImageLearner", learned: "list[Picture]", held_out: "list[Pictur
     return len(rules)
 
 
-def _write_pages(eye: "ImageLearner", out: Path, asked: str) -> None:
+def _write_pages(learner: "ImageLearner", out: Path, shown: str) -> None:
     from exll.cli.explain import write_page as write_explanation
     from exll.cli.rules import write_page as write_rules
 
     model = out / "digits.exll"
-    write_explanation(eye, out / asked, model, out / "why.html")
-    write_rules(eye.rules(), model, eye.classifier, out / "rules.html")
+    write_explanation(learner, out / shown, model, out / "why.html")
+    write_rules(learner.rules(), model, learner.classifier, out / "rules.html")

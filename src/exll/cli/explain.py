@@ -37,7 +37,7 @@ def explain(
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Say why: the examples it resembles most, those it nearly was, and what both voices said."""
+    """Say why: the examples it resembles most, those it nearly was, and how local and global inference decided."""
     from json import dumps
 
     from exll.errors import StreamError
@@ -62,14 +62,14 @@ def explain(
 
 
 def write_page(
-    eye: "ImageLearner", image: Path, model: Path, out: Path, box: "PixelBox | None" = None
+    learner: "ImageLearner", image: Path, model: Path, out: Path, box: "PixelBox | None" = None
 ) -> "Explanation":
     """Write the page of why an image is taken for what it is."""
     from exll.explain.explanation_page import page
     from exll.features.regions import region_ref
 
-    case = eye.case(image, region_ref(str(image), box), box)
-    out.write_text(page(case, thumbnails_of(model, eye.classifier)), encoding="utf-8")
+    case = learner.case(image, region_ref(str(image), box), box)
+    out.write_text(page(case, thumbnails_of(model, learner.classifier)), encoding="utf-8")
     return case.explanation
 
 
@@ -81,11 +81,11 @@ def _verdict(explanation: "Explanation") -> str:
 
 def _words(explanation: "Explanation") -> str:
     runner_up = "" if explanation.runner_up is None else f', else "{explanation.runner_up}"'
-    sure = f"{explanation.probability:.1%}{runner_up}"
+    confidence = f"{explanation.probability:.1%}{runner_up}"
     if explanation.known is False:
-        answer = f'unknown (nearest is "{explanation.label}", {sure})'
+        answer = f'unknown (nearest is "{explanation.label}", {confidence})'
     else:
-        answer = f'"{explanation.label}" ({sure})'
+        answer = f'"{explanation.label}" ({confidence})'
     lines = [answer, explanation.reason]
     parts = (("hit", explanation.hit), ("near hit", explanation.near_hit), ("near miss", explanation.near_miss))
     lines += [_line(name, evidence) for name, evidence in parts if evidence is not None]

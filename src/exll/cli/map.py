@@ -31,7 +31,7 @@ def map_command(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of t-SNE: another seed, another layout.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Draw a model's prototypes: who lies near whom, how large, of which class, and the regions between them."""
+    """Draw a model's prototypes: which lie close together, how large they are, and of which class."""
     from json import dumps
 
     check_out(out, "a map", FORMATS)
@@ -42,7 +42,7 @@ def map_command(
     topology = topology_of(learner, method.value, seed)
     out.write_bytes(_drawn(topology, model.name, out.suffix.lower()))
     if json:
-        facts = {
+        written = {
             "out": str(out),
             "prototypes": len(topology.supports),
             "classes": len(topology.labels),
@@ -51,7 +51,7 @@ def map_command(
             "method": topology.method,
             "seed": seed,
         }
-        typer.echo(dumps(facts, indent=2))
+        typer.echo(dumps(written, indent=2))
     else:
         typer.echo(f"{out}: {topology.summary()}")
 
@@ -59,12 +59,15 @@ def map_command(
 def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:
     from exll.errors import InputError
 
-    if suffix == ".html":
-        from exll.explain.topology_page import page
+    if suffix == ".png":
+        try:
+            from exll.explain.topology_picture import png
+        except ModuleNotFoundError as error:
+            raise InputError(
+                'a .png map needs matplotlib: pip install "exll[bench]", or write an .svg or .html map.'
+            ) from error
+        return png(topology, title)
 
-        return page(topology, title).encode("utf-8")
-    try:
-        from exll.explain.topology_picture import draw, encoded
-    except ModuleNotFoundError as error:
-        raise InputError("a .png or .svg map needs matplotlib; install it, or write an .html map.") from error
-    return encoded(draw(topology, title), suffix[1:])
+    from exll.explain.topology_page import page, svg
+
+    return (page if suffix == ".html" else svg)(topology, title).encode("utf-8")

@@ -1,4 +1,4 @@
-"""Contributions that are the arithmetic of the score, and what would truly change without a prototype. The arithmetic
+"""Contributions that are the arithmetic of the score, and what changes without a prototype. The arithmetic
 is :meth:`Inference.contributions` and :meth:`Inference.score_without`."""
 
 from dataclasses import dataclass
@@ -37,31 +37,31 @@ class Without:
         return None if self.score_after is None else self.score_after - self.score_before
 
 
-def contributions(asked: Inference, x: Vector, k: int) -> list[Contribution]:
+def contributions(inference: Inference, x: Vector, k: int) -> list[Contribution]:
     """The global score of class k at x, prototype by prototype, the largest first; they sum to the score."""
-    rows = asked.rows_of_class(k)
+    rows = inference.rows_of_class(k)
     parts = [
-        Contribution(int(asked.prototype_ids[row]), asked.labels[k], int(asked.supports[row]), float(value))
-        for row, value in zip(range(rows.start, rows.stop), asked.contributions(x, k), strict=True)
+        Contribution(int(inference.prototype_ids[row]), inference.labels[k], int(inference.supports[row]), float(value))
+        for row, value in zip(range(rows.start, rows.stop), inference.contributions(x, k), strict=True)
     ]
     return sorted(parts, key=lambda part: (-part.value, part.prototype))
 
 
-def without(asked: Inference, x: Vector, prototype: int) -> Without:
+def without(inference: Inference, x: Vector, prototype: int) -> Without:
     """What global inference would say had this prototype's examples never been in its class."""
-    row = asked.row_of_prototype(prototype)
-    k = asked.class_of_row(row)
-    scores = asked.scores(x[None, :], "global")[0]
-    before = asked.labels[int(scores.argmax())]
-    after = asked.score_without(x, row)
+    row = inference.row_of_prototype(prototype)
+    k = inference.class_of_row(row)
+    scores = inference.scores(x[None, :], "global")[0]
+    before = inference.labels[int(scores.argmax())]
+    after = inference.score_without(x, row)
     changed = scores.copy()
     changed[k] = -float("inf") if after is None else after
     known = len(scores) > 1 or after is not None
     return Without(
         prototype=prototype,
-        label=asked.labels[k],
+        label=inference.labels[k],
         score_before=float(scores[k]),
         score_after=after,
         global_label_before=before,
-        global_label_after=asked.labels[int(changed.argmax())] if known else None,
+        global_label_after=inference.labels[int(changed.argmax())] if known else None,
     )

@@ -38,42 +38,42 @@ class EvidenceMap:
         return float(self.values.sum() + self.offset)
 
 
-def evidence_map(asked: Inference, seen: Seen, k: int, against: int | None = None) -> EvidenceMap:
+def evidence_map(inference: Inference, seen: Seen, k: int, against: int | None = None) -> EvidenceMap:
     """The global score of class k, or its difference to another, over the places of a picture."""
     assert seen.maps is not None
-    weights, offset = asked.linear_score(k)
+    weights, offset = inference.linear_score(k)
     if against is not None:
-        other_weights, other_offset = asked.linear_score(against)
+        other_weights, other_offset = inference.linear_score(against)
         weights, offset = weights - other_weights, offset - other_offset
     maps = seen.maps.astype(np.float64)  # (looks, width, rows, columns)
-    length = float(np.linalg.norm(maps.mean(axis=(2, 3)).sum(axis=0)))
-    places = np.tensordot(maps, weights, axes=(1, 0)) / (maps.shape[2] * maps.shape[3] * length)
+    norm = float(np.linalg.norm(maps.mean(axis=(2, 3)).sum(axis=0)))
+    places = np.tensordot(maps, weights, axes=(1, 0)) / (maps.shape[2] * maps.shape[3] * norm)
     values = sum(
         (_laid(look, box) for look, box in zip(places, seen.boxes, strict=True)),
         start=np.zeros((GRID, GRID)),
     )
-    return EvidenceMap(asked.labels[k], None if against is None else asked.labels[against], values, offset)
+    return EvidenceMap(inference.labels[k], None if against is None else inference.labels[against], values, offset)
 
 
 def _laid(places: Matrix, box: Box) -> Matrix:
     """The places of one look on the grid over the picture, with the same sum."""
     left, top, right, bottom = box
-    laid: Matrix = _spread(places.shape[0], top, bottom) @ places @ _spread(places.shape[1], left, right).T
+    laid: Matrix = _shares(places.shape[0], top, bottom) @ places @ _shares(places.shape[1], left, right).T
     return laid
 
 
-def _spread(places: int, start: float, stop: float) -> Matrix:
+def _shares(places: int, start: float, stop: float) -> Matrix:
     """Shares of each place between two points of a side (0 to 1) on the grid, (GRID, places); columns sum to 1."""
     middles = start + (np.arange(places) + 0.5) * (stop - start) / places
     grid = (np.arange(GRID) + 0.5) / GRID
-    reach = max((stop - start) / places, 1 / GRID)
-    shares = np.maximum(0.0, 1.0 - np.abs(grid[:, None] - middles) / reach)
-    spread: Matrix = shares / shares.sum(axis=0)
-    return spread
+    width = max((stop - start) / places, 1 / GRID)
+    shares = np.maximum(0.0, 1.0 - np.abs(grid[:, None] - middles) / width)
+    normalised: Matrix = shares / shares.sum(axis=0)
+    return normalised
 
 
 def overlay(picture: Image.Image, evidence: EvidenceMap) -> Image.Image:
-    """The picture in grey, tinted orange where places speak for the class and blue where against it."""
+    """The picture in grey, tinted orange where places count for the class and blue where against it."""
     strongest = float(np.abs(evidence.values).max()) or 1.0
     relative = Image.fromarray((evidence.values / strongest).astype(np.float32))
     smooth = np.asarray(relative.resize(picture.size, Image.Resampling.BICUBIC)).clip(-1, 1)[:, :, None]

@@ -1,4 +1,4 @@
-"""Why: the hit, the near hit and the near miss behind one answer, in numbers that add up."""
+"""The hit, the near hit and the near miss behind one answer, in numbers that add up."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,6 +9,7 @@ from exll.explain.contributions import Contribution, contributions
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
+from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest
 from exll.types import Label, Vector
 
@@ -48,9 +49,10 @@ class Explanation:
     ``known`` is False where nothing that was learned is near (None where the preset cannot tell), ``novelty`` the score
     behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
     ``reason`` is the decision in one sentence, in the words of the preset. ``pair_counts`` says how often each label
-    was the truth when the two voices said this while learning; it is empty where that never came up, and where the
-    preset does not count. Where the fused score is a sum, it is the global one plus ``local_score``, what the hit adds
-    (``local_score_against``: what the near miss adds to the runner-up's); the paper's is no sum, and they are None.
+    was the truth when local and global inference gave these answers while learning; it is empty where that never
+    happened, and where the preset does not count. Where the fused score is a sum, it is the global one plus
+    ``local_score``, what the hit adds (``local_score_against``: what the near miss adds to the runner-up's). The
+    paper's is no sum, and they are None.
     """
 
     label: Label
@@ -79,76 +81,74 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        facts = asdict(self)
-        del facts["combination"]
-        facts["agreed"] = self.agreed
-        facts["pair_counts"] = [{"label": label, "count": count} for label, count in self.pair_counts.items()]
-        return facts
+        values = asdict(self)
+        del values["combination"]
+        values["agreed"] = self.agreed
+        values["pair_counts"] = [{"label": label, "count": count} for label, count in self.pair_counts.items()]
+        return values
 
 
 def explain(learner: ExLL, x: Vector) -> Explanation:
     """Explain the fused answer for one unit vector."""
     with learner.lock:  # answer and records of one moment
-        asked = learner.inference()
-        dots = asked.dots(x[None, :])
-        global_scores, local_scores = asked.global_and_local(dots)
-        winners, posteriors, novelties = asked.judged(x[None, :], dots, "fused")
+        inference = learner.inference()
+        dots = inference.dots(x[None, :])
+        global_scores, local_scores = inference.global_and_local(dots)
+        winners, posteriors, novelties = inference.judged(x[None, :], dots, "fused")
         k, global_k, local_k = int(winners[0]), first_of_largest(global_scores[0]), first_of_largest(local_scores[0])
-        alone = len(asked.labels) == 1
-        second = None if alone else int(next_best(winners, asked.likely(posteriors, dots))[0])
-        counts = asked.counts_of_pair(global_k, local_k)
-        local = _Local(learner, asked, x, asked.row_scores(dots)[0, : len(asked.prototype_ids)])
+        alone = len(inference.labels) == 1
+        second = None if alone else int(next_best(winners, inference.likely(posteriors, dots))[0])
+        counts = inference.counts_of_pair(global_k, local_k)
+        local = _Local(learner, inference, x, inference.row_scores(dots)[0, : len(inference.prototype_ids)])
         hit, near_hit = local.nearest_two(k)
         novelty = None if novelties is None else float(novelties[0])
-        local_part = asked.local_part(local_scores)
-        added = None if local_part is None else local_part[0]
+        local_part = inference.local_part(local_scores)
+        parts = None if local_part is None else local_part[0]
         return Explanation(
-            label=asked.labels[k],
+            label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
-            runner_up=None if second is None else asked.labels[second],
-            known=None if novelty is None else novelty <= asked.novelty_threshold(FALSE_ALARMS),
+            runner_up=None if second is None else inference.labels[second],
+            known=None if novelty is None else novelty <= inference.novelty_threshold(FALSE_ALARMS),
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,
             near_miss=None if second is None else local.nearest(second),
-            local_label=asked.labels[local_k],
-            global_label=asked.labels[global_k],
+            local_label=inference.labels[local_k],
+            global_label=inference.labels[global_k],
             pair_counts={
-                asked.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
+                inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=asked.reason(k, global_k, local_k),
-            megacloud_membership=min(1.0, float(asked.judged(x[None, :], dots, "global").posteriors[0, k])),
+            reason=inference.reason(k, global_k, local_k),
+            megacloud_membership=min(1.0, float(inference.judged(x[None, :], dots, "global").posteriors[0, k])),
             global_score=float(global_scores[0, k]),
-            local_score=None if added is None else float(added[k]),
-            local_score_against=None if added is None or second is None else float(added[second]),
-            contributions=tuple(contributions(asked, x, k)),
-            against=() if second is None else tuple(contributions(asked, x, second)),
-            combination=asked.combination,
+            local_score=None if parts is None else float(parts[k]),
+            local_score_against=None if parts is None or second is None else float(parts[second]),
+            contributions=tuple(contributions(inference, x, k)),
+            against=() if second is None else tuple(contributions(inference, x, second)),
+            combination=inference.combination,
         )
 
 
 class _Local:
     """The prototypes as evidence for one vector."""
 
-    def __init__(self, learner: ExLL, asked: Inference, x: Vector, scores: Vector) -> None:
-        from scipy.special import softmax
-
+    def __init__(self, learner: ExLL, inference: Inference, x: Vector, scores: Vector) -> None:
         self._learner = learner
-        self._asked = asked
+        self._inference = inference
         self._x = x
         self._scores = scores
-        self._memberships = softmax(scores)
-        self._seen = x - asked.origin
-        self._squared_norm = float(asked.precision.squared_norms(self._seen[None, :])[0])
+        self._memberships = softmax_rows(scores[None, :])[0][0]
+        self._seen = x - inference.origin
+        self._squared_norm = float(inference.precision.squared_norms(self._seen[None, :])[0])
 
     def nearest(self, k: int) -> Evidence:
         """Eq. 10 within class k."""
-        rows = self._asked.rows_of_class(k)
+        rows = self._inference.rows_of_class(k)
         return self._evidence(rows.start + first_of_largest(self._scores[rows]), k)
 
     def nearest_two(self, k: int) -> tuple[Evidence, Evidence | None]:
         """Eq. 10 and 11 within class k."""
-        rows = self._asked.rows_of_class(k)
+        rows = self._inference.rows_of_class(k)
         own = self._scores[rows].copy()
         first = first_of_largest(own)
         hit = self._evidence(rows.start + first, k)
@@ -158,12 +158,12 @@ class _Local:
         return hit, self._evidence(rows.start + first_of_largest(own), k)
 
     def _evidence(self, row: int, k: int) -> Evidence:
-        prototype, support = int(self._asked.prototype_ids[row]), int(self._asked.supports[row])
+        prototype, support = int(self._inference.prototype_ids[row]), int(self._inference.supports[row])
         return Evidence(
             prototype=prototype,
-            label=self._asked.labels[k],
+            label=self._inference.labels[k],
             support=support,
-            share=support / int(self._asked.class_counts[k]),
+            share=support / int(self._inference.class_counts[k]),
             distance=self._distance(row),
             membership=float(self._memberships[row]),
             examples=tuple(
@@ -173,5 +173,5 @@ class _Local:
         )
 
     def _distance(self, row: int) -> float:
-        dot = float(self._asked.products[row] @ self._seen)
-        return float(np.sqrt(max(0.0, self._squared_norm - 2 * dot + float(self._asked.squared_norms[row]))))
+        dot = float(self._inference.products[row] @ self._seen)
+        return float(np.sqrt(max(0.0, self._squared_norm - 2 * dot + float(self._inference.squared_norms[row]))))

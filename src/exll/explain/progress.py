@@ -1,8 +1,8 @@
 """Have I taught enough? Answered per class from the stream's own record, without any test data.
 
 Every example was judged before it was learned. How often that judgement was right lately says how the next example
-would fare; how often an example opened a new prototype says whether the class still shows new sides. In a film every
-frame is recognised by the one before, so of a class that was filmed once this says nothing of the next film.
+would fare; how often an example opened a new prototype says whether the class still shows new sides. In a clip
+every frame is recognised by the one before, so for a class from one clip this says nothing about the next clip.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _ADVICE: dict[Verdict, str] = {
     "too early to tell": "Teach it a few more examples",
     "needs more": "It needs more examples",
     "nearly there": "It is nearly there",
-    "show it again": "All of it was filmed in one go; show it again, in another place",
+    "show it again": "All examples come from one clip; show it again in another place",
     "enough": "That seems enough",
 }
 

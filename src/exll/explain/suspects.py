@@ -2,7 +2,7 @@
 
 Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
 the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank), so n
-examples cost little more than one model. How sure such models are is then brought to how often they are right.
+examples cost little more than one model. Their confidence is then calibrated to how often they are right.
 """
 
 from collections import defaultdict
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from exll.errors import InputError
 from exll.learner.exll import ExLL
+from exll.linalg.lapack import cholesky, solve_rows
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
 from exll.types import Indices, Label, Matrix, Vector
@@ -21,9 +21,9 @@ from exll.types import Indices, Label, Matrix, Vector
 SHRINKAGE = 1e-3
 CHUNK_ROWS = 1024
 CONTRADICTED = 0.95  # the least doubt in a label that is said to be contradicted
-WRONG_LABELS = 0.02  # the share of labels that may be wrong for all we know, when sureness is measured on them
+WRONG_LABELS = 0.02  # the assumed share of wrong labels when confidence is calibrated on them
 POWERS = (0.05, 1.0)
-UNTHINKABLE = 1e-300  # its logarithm is finite
+SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Suspects:
     contradictions: list[Contradiction]
 
     def contradicted(self) -> list[Suspect]:
-        """Those that the others would quite surely call something else."""
+        """Those that the others would call something else with high confidence."""
         return [
             suspect for suspect in self.ranked if suspect.would_be != suspect.label and suspect.doubt >= CONTRADICTED
         ]
@@ -104,13 +104,13 @@ def find_suspects(
 
 
 def calibrated(posteriors: Matrix, y: Indices) -> Matrix:
-    """The posteriors, raised to the power under which the labels y are least surprising. A few labels may be wrong:
-    those must not make the others less sure, so each is taken for any label at all with a small probability."""
+    """The posteriors, raised to the power under which the labels y are most likely. A few labels may be wrong. So
+    that those do not lower the confidence of the others, each may be any label with a small probability."""
     from scipy.optimize import minimize_scalar
 
     if not len(y):
         return posteriors
-    logs, rows, classes = np.log(np.maximum(posteriors, UNTHINKABLE)), np.arange(len(y)), posteriors.shape[1]
+    logs, rows, classes = np.log(np.maximum(posteriors, SMALLEST_PROBABILITY)), np.arange(len(y)), posteriors.shape[1]
 
     def surprise(power: float) -> float:
         own = softmax_rows(power * logs)[0][rows, y]
@@ -123,8 +123,8 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     r"""The posterior of every row under linear discriminant analysis of all *other* rows, exactly.
 
     Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$ and takes
-    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. A row that is alone in its class has no say:
-    its posterior is even over all.
+    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. A row that is alone in its class
+    cannot be judged: its posterior is uniform.
     """
     count, width = X.shape
     counts = np.bincount(y, minlength=classes).astype(np.float64)
@@ -134,16 +134,16 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     residuals = X - means[y]
     covariance = (1 - SHRINKAGE) * residuals.T @ residuals / count
     covariance[np.diag_indices(width)] += SHRINKAGE
-    factor = cho_factor(covariance)
-    weights = cho_solve(factor, means.T).T  # (classes, d)
+    factor = np.asfortranarray(covariance)
+    cholesky(factor)
+    weights = _solved(factor, means)  # (classes, d)
     squared_norms = np.vecdot(means, weights)
     posteriors = np.full((count, classes), 1.0 / classes)
     judged = np.flatnonzero(counts[y] > 1)
     for start in range(0, len(judged), CHUNK_ROWS):
         rows = judged[start : start + CHUNK_ROWS]
-        scores = _scores_without_own(
-            X[rows], y[rows], counts, means, weights, squared_norms, residuals[rows], factor, count
-        )
+        own = X[rows], y[rows], residuals[rows]
+        scores = _scores_without_own(*own, counts, means, weights, squared_norms, factor, count)
         posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
@@ -151,18 +151,18 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
 def _scores_without_own(
     X: Matrix,
     y: Indices,
+    residuals: Matrix,
     counts: Vector,
     means: Matrix,
     weights: Matrix,
     squared_norms: Vector,
-    residuals: Matrix,
-    factor: tuple[Matrix, bool],
+    factor: Matrix,
     count: int,
 ) -> Matrix:
     """x' L m - m' L m / 2 for every class, with x taken out of its own mean and out of the precision L (rank one)."""
     own = counts[y]
     v = residuals * np.sqrt(own / (own - 1))[:, None]
-    U = cho_solve(factor, v.T).T
+    U = _solved(factor, v)
     room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
     room = np.maximum(room, 1e-12)
     x_u, means_u = np.vecdot(X, U), U @ means.T
@@ -171,10 +171,18 @@ def _scores_without_own(
     )
     rows = np.arange(len(X))
     left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
-    left_weights, left_u = cho_solve(factor, left.T).T, np.vecdot(U, left)
+    left_weights, left_u = _solved(factor, left), np.vecdot(U, left)
     dots = np.vecdot(X, left_weights) + x_u * left_u / room
     scores[rows, y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
     return scores
+
+
+def _solved(factor: Matrix, rows: Matrix) -> Matrix:
+    """Every row times the inverse of the factored matrix; other threads run meanwhile, unlike with scipy's solver."""
+    solved = np.array(rows, order="C")
+    solve_rows(factor, solved)
+    solve_rows(factor, solved, transposed=True)
+    return solved
 
 
 def _contradictions(X: Matrix, labels: Sequence[Label], names: Sequence[str]) -> list[Contradiction]:

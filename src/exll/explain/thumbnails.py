@@ -14,7 +14,6 @@ from typing import Any
 from PIL import Image
 
 from exll.errors import ImageError
-from exll.explain.page import shown
 from exll.explain.wording import file_name
 from exll.features.image import read_image
 from exll.features.regions import cut_out, split_region_ref
@@ -33,11 +32,6 @@ class Thumbnail:
     width: int = 0
     height: int = 0
     missing: str = ""
-
-    def html(self) -> str:
-        if self.uri is None:
-            return f'<span class="missing"><bdi>{shown(self.name)}</bdi>: {self.missing}</span>'
-        return picture_html(self.uri, self.name, self.width, self.height)
 
 
 class Thumbnails:
@@ -61,8 +55,7 @@ class Thumbnails:
             picture = read_image(path, at_least=self._side) if box is None else cut_out(read_image(path), box)
         except ImageError:  # its words could quote the file, which need not be an image at all
             return Thumbnail(name, None, missing="the file cannot be read as an image")
-        small = shrunk(picture, self._side)
-        return Thumbnail(name, data_uri(small), *small.size)
+        return embedded(shrunk(picture, self._side), name)
 
     def _find(self, ref: str) -> Path | None:
         for folder in self._folders:
@@ -77,6 +70,10 @@ def folders_of(model: Path, lessons: Iterable[dict[str, Any]]) -> list[Path]:
     return [Path(), model.parent, *(Path(lesson["source"]).parent for lesson in lessons)]
 
 
+def embedded(picture: Image.Image, name: str) -> Thumbnail:
+    return Thumbnail(name, data_uri(picture), *picture.size)
+
+
 def shrunk(picture: Image.Image, side: int) -> Image.Image:
     """A copy whose longer side is at most so long."""
     small = picture.copy()
@@ -88,15 +85,3 @@ def data_uri(picture: Image.Image) -> str:
     file = io.BytesIO()
     picture.save(file, "WEBP", quality=QUALITY)
     return f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
-
-
-def picture_html(uri: str, alt: str, width: int, height: int) -> str:
-    return f'<img src="{uri}" alt="{shown(alt)}" width="{width}" height="{height}">'
-
-
-def strip(pictures: Iterable[Thumbnail], more: str = "") -> str:
-    """Pictures in a row that wraps, and at its end words for those left out."""
-    items = [picture.html() for picture in pictures]
-    if more:
-        items.append(f'<span class="more">{more}</span>')
-    return f'<ul class="pictures">{"".join(f"<li>{item}</li>" for item in items)}</ul>'

@@ -1,4 +1,4 @@
-"""Strangers' text and our numbers as short words: what every picture and page of a model needs."""
+"""Other people's text and our numbers as short words: what every picture and page of a model needs."""
 
 import unicodedata
 from typing import Any

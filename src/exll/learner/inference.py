@@ -41,7 +41,7 @@ class Combination(NamedTuple):
 
     rule: str = "The answer is made of what both say."
     decider: str = "both together"  # what decided where the global score alone would have chosen another class
-    unheard: str = ""  # what to add to the rule where the local scores are as good as nothing
+    without_weight: str = ""  # what to add to the rule where the local score has next to no weight
 
 
 @dataclass(frozen=True)

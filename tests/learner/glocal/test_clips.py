@@ -103,7 +103,7 @@ def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     stream, _ = stream_of_clips(0, classes=3, clips=1)
     model = ExLLClassifier().partial_fit(stream.X, stream.y)
     assert {found.verdict for found in model.progress()} == {"show it again"}
-    advice = "All of it was filmed in one go; show it again, in another place."
+    advice = "All examples come from one clip; show it again in another place."
     said = {found.label: str(found) for found in model.progress()}
     assert said[0] == f'"0": {advice}'  # there was nothing yet that it could have been taken for
     assert said[2].startswith(f'"2": {advice} Of its last 11 examples')

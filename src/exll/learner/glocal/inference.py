@@ -24,7 +24,7 @@ class GlocalInference(Inference):
         rule="Local and global inference give every class a score, and the two are added. "
         "How much each counts was learned from the examples.",
         decider="what local inference adds",
-        unheard="So far local inference has next to no weight.",
+        without_weight="So far local inference has next to no weight.",
     )
 
     judgement: Judgement

@@ -1,11 +1,13 @@
 """Check: examples whose label the others contradict, images under two labels, and the map of prototypes."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from exll.estimator import ExLLClassifier
 from exll.explain.topology import colours, topology_of
+from exll.explain.topology_page import circles_svg
 from exll.studio.project import Project
 from exll.studio.routes.common import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import (
@@ -13,12 +15,13 @@ from exll.studio.routes.shapes import (
     ContradictionShape,
     ExampleShape,
     MapAnswer,
-    MapEdge,
     MapPrototype,
     Numbers,
     SuspectsAnswer,
     SuspectShape,
 )
+
+NARROW_LETTERS = 44.0  # of 1,000, on a drawing as wide as a telephone
 
 router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
 
@@ -37,9 +40,9 @@ async def keep(project: CurrentProject, wanted: Numbers) -> Changed:
 
 
 @router.get("/map")
-async def topology(project: CurrentProject) -> MapAnswer:
-    """Prototypes laid out in two dimensions, with the edges between them."""
-    return await project.studying.run(_map, project)
+async def topology(project: CurrentProject, narrow: bool = False) -> MapAnswer:
+    """Prototypes laid out in two dimensions, with the edges between them; ``narrow`` draws larger names."""
+    return await project.studying.run(_map, project, narrow)
 
 
 def _suspects(project: Project, limit: int) -> SuspectsAnswer:
@@ -70,28 +73,23 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     )
 
 
-def _map(project: Project) -> MapAnswer:
+def _map(project: Project, narrow: bool) -> MapAnswer:
     model = project.live.current
     if not model.knows_something:
-        return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], edges=[], summary="nothing taught yet")
+        return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], summary="nothing taught yet", svg="")
     found = model.remembered("map", lambda classifier: topology_of(classifier.learner_))
-    radii, labels = found.radii, [str(label) for label in found.labels]
+    labels = [str(label) for label in found.labels]
+    unnamed = replace(found, names=[()] * len(found.names))  # numbers of examples say nothing to a reader
     return MapAnswer(
         method=found.method,
         labels=labels,
         colours=colours(len(labels)),
         prototypes=[
             MapPrototype(
-                prototype=j,
-                label=labels[found.class_of[j]],
-                x=float(x),
-                y=float(y),
-                radius=float(radii[j]),
-                support=int(found.supports[j]),
-                examples=[int(name) for name in found.names[j]],
+                label=labels[found.class_of[j]], support=int(support), examples=[int(name) for name in found.names[j]]
             )
-            for j, (x, y) in enumerate(found.positions)
+            for j, support in enumerate(found.supports)
         ],
-        edges=[MapEdge(one=one, other=other, count=count) for one, other, count in found.edges],
         summary=found.summary(),
+        svg=circles_svg(unnamed, NARROW_LETTERS if narrow else None),
     )

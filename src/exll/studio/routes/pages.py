@@ -7,6 +7,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 
+from exll.explain.page import environment
 from exll.studio.tokens import COOKIE, Gate
 from exll.version import __version__
 
@@ -21,7 +22,7 @@ VIEWS = {
 COOKIE_SECONDS = 30 * 24 * 3600
 
 router = APIRouter(include_in_schema=False)
-templates = Jinja2Templates(Path(__file__).parents[1] / "templates")
+templates = Jinja2Templates(env=environment(Path(__file__).parents[1] / "templates"))
 
 
 @router.get("/")

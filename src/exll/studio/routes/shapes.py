@@ -217,30 +217,20 @@ class RulesAnswer(BaseModel):
 
 
 class MapPrototype(BaseModel):
-    prototype: int
     label: str
-    x: float
-    y: float
-    radius: float
     support: int
     examples: list[int]
 
 
-class MapEdge(BaseModel):
-    one: int
-    other: int
-    count: int
-
-
 class MapAnswer(BaseModel):
-    """On the unit square, y upwards."""
+    """In ``svg``, ``data-k`` counts into ``labels`` and ``data-i`` into ``prototypes``."""
 
     method: str
     labels: list[str]
     colours: list[str]
     prototypes: list[MapPrototype]
-    edges: list[MapEdge]
     summary: str
+    svg: str = Field(description="the drawing; empty where nothing was taught yet")
 
 
 class SuspectShape(BaseModel):
