@@ -13,6 +13,7 @@ from PIL.Image import Image
 
 from exll.errors import BackboneError, InputError
 from exll.features.export import PUBLISHED
+from exll.features.external_data import has_external_data
 from exll.features.folders import backbone_folder
 from exll.features.image import ImageSource, read_image
 from exll.features.looks import Box, as_shares, check_looks, looks_at, side_needed
@@ -172,7 +173,23 @@ def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]
     if choice is not None:
         return choice.name, None, packaged_content(choice)
     path = find_backbone(text)
-    return path.stem, None if text == BUILT_IN else path, path.read_bytes()
+    content = path.read_bytes()
+    if text == BUILT_IN:
+        return path.stem, None, content
+    _check_one_file(content, path)
+    return path.stem, path, content
+
+
+def _check_one_file(content: bytes, path: Path) -> None:
+    try:
+        external = has_external_data(content)
+    except ValueError as error:
+        raise BackboneError(f"{path.stem} is no network that ONNX Runtime can run.") from error
+    if external:
+        raise BackboneError(
+            f"{path} keeps its weights in another file, so nobody could tell which network it is; save it as one file "
+            "(onnx.save_model(onnx.load(path), path, save_as_external_data=False))."
+        )
 
 
 def _session(content: bytes, threads: int | None, name: str) -> Any:
