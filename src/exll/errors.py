@@ -20,6 +20,10 @@ class LearningInterruptedError(ExLLError, RuntimeError):
     """Learning broke off inside a sample, so the state can no longer be trusted."""
 
 
+class SingularError(ExLLError, ArithmeticError):
+    """A matrix that cannot be inverted."""
+
+
 class ImageError(ExLLError, ValueError):
     """A file or array that is no image we can read."""
 

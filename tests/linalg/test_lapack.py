@@ -91,7 +91,7 @@ def test_what_is_no_packed_triangle_is_refused() -> None:
 
 
 def test_what_has_no_factor_is_refused() -> None:
-    with pytest.raises(ArithmeticError, match="positive definite"):
+    with pytest.raises(ArithmeticError, match="cannot be inverted"):
         cholesky(np.asfortranarray(-np.eye(3)))
 
 

@@ -14,7 +14,9 @@ from exll.linalg.threads import one_blas_thread
 from exll.linalg.ties import first_of_largest_rows, raise_winner
 from exll.saving.strings import encode
 from exll.types import Indices, Label, Matrix, Tensors
+from exll.vectors import LARGEST_RAW
 
+MEANS = ("rule.means", "rule.centroids", "rule.kept")  # of vectors, and vectors themselves
 BLOCK_ROWS = 64
 
 
@@ -92,8 +94,11 @@ class RuleLearner(Guarded[Answers]):
     def restore(self, labels: Sequence[Label], state: Tensors) -> None:
         """Raises KeyError, ValueError or the like where the arrays do not make a whole model."""
         for name, array in state.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{name} holds numbers that are not finite")
+            largest = LARGEST_RAW if name in MEANS else LARGEST_RAW**2
+            if (
+                array.dtype.kind == "f" and not float(np.abs(array).max(initial=0.0)) <= largest
+            ):  # NaN compares as False
+                raise ValueError(f"{name} holds numbers that are not finite, or larger than they can be")
         self._number_of = {label: k for k, label in enumerate(labels)}
         self.sample_count = int(state["samples"])
         if not len(labels) == len(self._number_of) <= self.sample_count:

@@ -19,6 +19,7 @@ from exll.learner.lagging import LaggingPrecision
 from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.part import ClassPart, Part
 from exll.learner.prototypes import Prototypes
+from exll.learner.ranges import check_ranges
 from exll.learner.records import Record, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
 from exll.linalg.threads import one_blas_thread
@@ -275,9 +276,7 @@ class ExLL(Guarded[Inference], ABC):
 
     def restore(self, labels: Sequence[Label], state: Tensors) -> None:
         """Go on from a saved state; raises one of ``DAMAGED`` where the arrays do not make a whole model."""
-        for name, array in state.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{name} holds numbers that are not finite")
+        check_ranges(state)
         self._labels = list(labels)
         self._statistics.restore(part_of("statistics", state))
         self._prototypes.restore(part_of("prototypes", state))

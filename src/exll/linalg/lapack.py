@@ -11,6 +11,7 @@ from typing import Any
 
 from scipy.linalg import cython_blas, cython_lapack
 
+from exll.errors import SingularError
 from exll.types import Matrix, Vector
 
 _LOWER, _PLAIN, _TRANSPOSED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
@@ -55,7 +56,7 @@ def cholesky(matrix: Matrix) -> None:
     size, info = _size_of(matrix), _Integer()
     _potrf(_LOWER, size, _address(matrix), size, ctypes.byref(info))
     if info.value != 0:
-        raise ArithmeticError("a matrix that has to be positive definite is not")
+        raise SingularError("a covariance cannot be inverted: its numbers are too large, or its model file was forged")
 
 
 def invert_factored(factor: Matrix) -> None:
@@ -63,7 +64,7 @@ def invert_factored(factor: Matrix) -> None:
     size, info = _size_of(factor), _Integer()
     _potri(_LOWER, size, _address(factor), size, ctypes.byref(info))
     if info.value != 0:
-        raise ArithmeticError("a factor with a zero on its diagonal has no inverse")
+        raise SingularError("a factor with a zero on its diagonal has no inverse")
 
 
 def solve_factor(factor: Matrix, rows: Matrix) -> None:

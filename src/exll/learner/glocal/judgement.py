@@ -40,6 +40,7 @@ SLOPE, SLOPE_WIDTH = 0.5, 0.5  # less similar inputs get a lower confidence
 FAR, CLOSE = -10.0, 3.0  # standard deviations from the mean similarity beyond which it makes no further difference
 INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
+SMALLEST_STD = 1e-6
 FALSE_ALARMS = 0.05  # the share of the stream's own examples that may be called unknown
 
 
@@ -116,8 +117,8 @@ class Judgement:
         weights = [numbers[f"{part}_weight"] for part in ("class", "nearness", "prototype", "distance")]
         if min(weights) < 0:
             raise ValueError("a weight is negative")
-        if not min(numbers["similarity_std"], numbers["distance_std"]) > 0:
-            raise ValueError("a standard deviation is not positive")
+        if not min(numbers["similarity_std"], numbers["distance_std"]) >= SMALLEST_STD:
+            raise ValueError("a standard deviation is not positive, or too small")
         if numbers["ridge"] not in RIDGES:
             raise ValueError(f"the ridge {numbers['ridge']} is not one of those that can be chosen")
         for name, (least, most) in (("intercept", INTERCEPTS), ("slope", SLOPES)):
@@ -194,7 +195,7 @@ def _calibrated(judgement: Judgement, alone: LeftOut, with_prototype: LeftOut) -
 
 
 def _mean_and_std(values: Vector) -> tuple[float, float]:
-    return float(values.mean()), max(float(values.std()), 1e-6)
+    return float(values.mean()), max(float(values.std()), SMALLEST_STD)
 
 
 def _answers(judgement: Judgement, left_out: LeftOut) -> tuple[Matrix, Vector, Indices]:

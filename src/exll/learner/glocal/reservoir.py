@@ -14,7 +14,6 @@ from exll.types import Indices, Matrix, Tensors, Vector
 MOST = 1024
 MOST_CLIPS = 256  # whose means are kept without looking whether any sample here still belongs to them
 SEEN_TWICE = 0.5  # the share of the classes that must have more than one clip, or nothing is called unknown
-LONGEST_NUMBER = 1.001  # in a unit vector, with room for rounding
 STRETCH = 1 << 16  # samples of the stream to look through at a time
 _MASK = (1 << 64) - 1
 
@@ -205,7 +204,7 @@ class Reservoir:
         self._prototypes = GrowingArray((), np.int64, state["prototypes"])
         self._vectors = None
         if "vectors" in state:
-            self._vectors = GrowingArray((self._width,), np.float32, _checked(state["vectors"]))
+            self._vectors = GrowingArray((self._width,), np.float32, state["vectors"])
         columns = [self._positions, self._prototypes, self._vectors]
         if {len(column) for column in columns if column is not None} != {len(self)}:
             raise ValueError("the columns of the reservoir differ in length")
@@ -221,7 +220,7 @@ class Reservoir:
         self._clip.restore(state, samples, classes)
         self._clip_starts = GrowingArray((), np.int64, state["clip_starts"])
         self._clip_lengths = GrowingArray((), np.int64, state["clip_lengths"])
-        means = GrowingArray((self._width,), np.float32, _checked(state["ended_clip_means"])).filled
+        means = GrowingArray((self._width,), np.float32, state["ended_clip_means"]).filled
         self._clip_means = dict(zip(state["ended_clip_starts"].tolist(), means, strict=True))
         starts, lengths = self._clip_starts.filled, self._clip_lengths.filled
         if {len(starts), len(lengths)} != {len(self)}:
@@ -231,12 +230,6 @@ class Reservoir:
         ended = starts[(lengths >= SHORTEST_CLIP) & (starts != self._clip.start)]
         if not self._clip_means.keys() >= set(ended.tolist()):
             raise ValueError("the mean of a clip is missing")
-
-
-def _checked(vectors: NDArray[Any]) -> NDArray[Any]:
-    if np.abs(vectors).max(initial=0.0) > LONGEST_NUMBER:
-        raise ValueError("a vector of the reservoir is no unit vector")
-    return vectors
 
 
 def _positions_after(samples: int) -> Indices:

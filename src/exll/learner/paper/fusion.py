@@ -142,6 +142,8 @@ class PairwiseFusion:
         return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        if state["counts"].dtype.kind != "i":
+            raise ValueError("the fusion counts are not whole numbers")
         counts: dict[Pair, dict[int, int]] = {}
         for global_label, local_label, k, count in state["counts"].tolist():
             if not all(0 <= label < classes for label in (global_label, local_label, k)) or count < 1:
