@@ -18,20 +18,22 @@ from exll.cli import main
 COMMAND = "from exll.cli.main import run; run()"
 
 
-def exll(*arguments: str | Path, cwd: Path | None = None, columns: int = 110) -> subprocess.CompletedProcess[str]:
+def exll(
+    *arguments: str | Path, cwd: Path | None = None, columns: int = 110, charset: str = "utf-8"
+) -> subprocess.CompletedProcess[str]:
     """What ``exll`` says and how it ends, by its entry point. Nothing that it sets outlives it."""
     command = ["exll", *map(str, arguments)]
     with (
         nothing_left_behind(cwd or Path.cwd()),
         patch.object(sys, "argv", command),
         patch.object(sys.modules["__main__"], "__package__", None),  # or it calls itself python -m pytest
-        CliRunner().isolation(env={"COLUMNS": str(columns)}) as (stdout, stderr, _),
+        CliRunner(charset=charset).isolation(env={"COLUMNS": str(columns)}) as (stdout, stderr, _),
     ):
         code = _ended()
         sys.stdout.flush()
         sys.stderr.flush()
         said, complained = stdout.getvalue(), stderr.getvalue()
-    return subprocess.CompletedProcess(command, code, _text(said), _text(complained))
+    return subprocess.CompletedProcess(command, code, _text(said, charset), _text(complained, charset))
 
 
 def exll_process(
@@ -51,8 +53,8 @@ def exll_process(
 def exll_json(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]:
     result = exll(*arguments, "--json", cwd=cwd)
     assert result.returncode == 0, result.stderr
-    facts: dict[str, Any] = json.loads(result.stdout)
-    return facts
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
 
 
 @contextmanager
@@ -88,5 +90,5 @@ def _ended() -> int:
     return 0
 
 
-def _text(output: bytes) -> str:
-    return output.decode("utf-8").replace("\r\n", "\n")
+def _text(output: bytes, charset: str) -> str:
+    return output.decode(charset).replace("\r\n", "\n")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exll.bench.runner import GridResults
 
 FAILED_SHOWN = 5
+PLAIN_MARKS = ("", "*", "+", "~")  # for terminals without the circled digits
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -165,6 +166,7 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
     from exll.bench.tables import MARKS, overview
 
     console = Console(highlight=False)
+    marks = MARKS if _can_print("".join(MARKS), console.encoding) else PLAIN_MARKS
     found = overview(Summary.of(outcome.results))
     letters = [f"{place // 26 or ''}{chr(ord('A') + place % 26)}" for place in range(len(found.columns))]
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
@@ -172,13 +174,21 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
     for letter in letters:
         table.add_column(f"{letter}  ", justify="right", no_wrap=True)
     for name, values in found.rows:
-        table.add_row(name, *(f"{value.text}{MARKS[value.rank] or ' '}" for value in values))
-    console.print(f"[bold]{title}[/]: accuracy at the end of each stream, the three best marked ① ② ③")
+        table.add_row(name, *(f"{value.text}{marks[value.rank] or ' '}" for value in values))
+    console.print(f"[bold]{title}[/]: accuracy at the end of each stream, the three best marked {' '.join(marks[1:])}")
     console.print(table)
     for letter, column in zip(letters, found.columns, strict=True):
         console.print(f"  {letter}  {column}", markup=False)
     for words in _either_right(outcome):
         console.print(words, markup=False, soft_wrap=True)
+
+
+def _can_print(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _either_right(outcome: "GridResults") -> list[str]:

@@ -3,6 +3,7 @@
 Commands import what they need inside themselves, so that ``--help`` stays instant.
 """
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -71,6 +72,9 @@ def run() -> None:
     """The entry point. Exit codes: 0 done, 1 data or model at fault, 2 usage, 130 interrupted."""
     # Before numpy is loaded: its threads would wait for each other longer than the small matrices here take.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files may hold any bytes, and a terminal any encoding
+            stream.reconfigure(errors="backslashreplace")
     from exll.errors import ExLLError
 
     try:
