@@ -18,7 +18,10 @@ import time
 import tracemalloc
 from collections import defaultdict
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,16 +34,20 @@ PEAK = resource.RUSAGE_SELF
 def measured(folder: str, examples: int, traced: bool) -> dict[str, float]:
     """Seconds and bytes, of this process; the bytes alone where they are traced, which is slow."""
     from exll.studio.project import Project
-    from exll.studio.store import Image
-    from exll.studio.teaching import Offered, delete, teach
+
+    is_older = find_spec("exll.studio.actions") is None  # a checkout with other names
+    actions = import_module("exll.studio.teaching" if is_older else "exll.studio.actions")
+    store = import_module("exll.studio.store")
+    stored_image = store.Image if is_older else store.StoredImage
+    teach = actions.teach if is_older else actions.teach_images
 
     rng = np.random.default_rng(0)
 
-    def offer(label: int) -> Offered:
+    def offer(label: int) -> Any:
         digest = rng.bytes(32).hex()
         project.pictures.keep(digest, b"")
         vector = (centres[label] + rng.normal(size=project.backbone.width)).astype(np.float32)
-        return Offered(Image(digest, "PNG", 0, vector), "")
+        return actions.Offered(stored_image(digest, "PNG", 0, vector), "")
 
     with Project(folder, "nano") as project:
         centres = rng.normal(size=(CLASSES, project.backbone.width))
@@ -61,7 +68,7 @@ def measured(folder: str, examples: int, traced: bool) -> dict[str, float]:
             return {"held": float(tracemalloc.get_traced_memory()[0])}
         taught = memory()
         start_time = time.perf_counter()
-        project.live.write(lambda: delete(project, [1])).result()
+        project.live.write(lambda: actions.delete(project, [1])).result()
         while project.live.rebuilding:
             time.sleep(0.005)
         replay = time.perf_counter() - start_time

@@ -386,7 +386,7 @@ def test_a_correction_that_does_not_turn_the_answer_is_taught_once(taught: Studi
     expect(words).to_contain_text("went from", timeout=SLOW)
     now = taught.ask(image.read_bytes())
     turned = now["known"] and now["label"] == "pan"
-    expect(words).to_contain_text("Thank you" if turned else "one example cannot turn the answer yet")
+    expect(words).to_contain_text("Thank you" if turned else "one example is not enough to change the answer")
     assert taught.counts() == {"mug": 8, "pan": 9}
     expect(page.locator("#answer")).to_contain_text("I know this very picture: it was taught as “pan”", timeout=SLOW)
 

@@ -13,7 +13,7 @@ from exll.studio import live
 from exll.studio.errors import BusyError
 from exll.studio.project import Project
 from exll.studio.serving import listen
-from exll.studio.work import Work
+from exll.studio.thread_pool import BoundedPool
 from networks import write_network
 from served import Served, png, served
 
@@ -97,19 +97,19 @@ def test_changes_that_pile_up_are_refused_and_not_queued_for_ever(studio: Served
 
 
 def test_work_that_piles_up_is_refused() -> None:
-    work, going_on = Work(1, 2, "test"), threading.Event()
+    pool, going_on = BoundedPool(1, 2, "test"), threading.Event()
 
     async def pile_up() -> None:
-        first, second = (asyncio.create_task(work.run(going_on.wait)) for _ in range(2))
+        first, second = (asyncio.create_task(pool.run(going_on.wait)) for _ in range(2))
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await work.run(going_on.wait)
+            await pool.run(going_on.wait)
         going_on.set()
         assert all(await asyncio.gather(first, second))
-        assert await work.run(lambda: 3) == 3
+        assert await pool.run(lambda: 3) == 3
 
     asyncio.run(pile_up())
-    work.close()
+    pool.close()
 
 
 def test_answers_are_sent_at_once() -> None:

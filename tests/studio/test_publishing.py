@@ -43,19 +43,19 @@ def test_one_learner_is_in_memory(tmp_path: Path) -> None:
         teach_some(studio)
         assert {kind: held_in_memory(kind) - count for kind, count in before.items()} == dict.fromkeys(before, 1)
         model = studio.project.live.current
-        own, shown = (eye.classifier.learner_._records.vectors for eye in (model.learner, model.eye))
+        own, shown = (one.classifier.learner_._records.vectors for one in (model.learner, model.snapshot))
         assert own is not None
         assert shown is not None
         assert np.shares_memory(own, shown)
 
 
-def test_a_model_that_broke_off_is_left_out_of_snapshots_and_replayed_at_the_next_start(tmp_path: Path) -> None:
+def test_a_model_that_broke_off_leaves_no_checkpoint_and_is_replayed_at_the_next_start(tmp_path: Path) -> None:
     with served(tmp_path / "p") as studio:
         teach_some(studio)
         studio.project.live.current.learner.classifier.learner_._broken = True
         assert studio.ask(png(0, 50)).status_code == 200
     with Project(tmp_path / "p") as project:
-        assert project.snapshots.newest() is None
+        assert project.checkpoints.newest() is None
         assert_model_is_its_log(project)
 
 

@@ -113,14 +113,14 @@ def test_too_much_that_was_not_announced_is_refused_while_it_comes(
 
 
 def test_one_file_has_a_limit_of_its_own(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.routes.common.MOST_FILE_BYTES", 1000)
+    monkeypatch.setattr("exll.studio.routes.requests.MOST_FILE_BYTES", 1000)
     assert studio.teach("mug", png(0, 0)).status_code == 413
     assert studio.ask(png(0, 0)).status_code == 413
     assert studio.project.store.counts() == {}
 
 
 def test_an_image_of_too_many_pixels_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.seeing.MOST_PIXELS", 1000)
+    monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
     response = studio.teach("mug", png(0, 0))
     assert response.status_code == 422
     assert "48 x 48 pixels; at most 1,000 are read" in response.json()["error"]

@@ -1,6 +1,9 @@
 """What can go wrong here: a sentence, a hint what to do, and the status that HTTP has for it."""
 
-from exll.errors import ExLLError
+from exll.errors import ExLLError, ImageError
+from exll.features.formats import FORMATS
+
+IMAGE_HINT = f"Send an image in one of the formats {', '.join(FORMATS)}."
 
 
 class StudioError(ExLLError):
@@ -62,3 +65,9 @@ class BusyError(StudioError):
 
     status = 503
     retry_after = 1
+
+
+def hint_of(error: ExLLError) -> str:
+    if isinstance(error, StudioError):
+        return error.hint
+    return IMAGE_HINT if isinstance(error, ImageError) else ""

@@ -35,8 +35,8 @@ class Events:
         self._numbers = itertools.count(1)
         self._closed = False
 
-    def publish(self, kind: str, facts: dict[str, Any]) -> None:
-        self._tell(_message(next(self._numbers), kind, facts))
+    def publish(self, kind: str, data: dict[str, Any]) -> None:
+        self._tell(_message(next(self._numbers), kind, data))
 
     def close(self) -> None:
         """Every stream ends, so that the server can."""
@@ -75,5 +75,5 @@ class Events:
                     subscriber.loop.call_soon_threadsafe(subscriber.hear, message)
 
 
-def _message(number: int, kind: str, facts: dict[str, Any]) -> str:
-    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(facts)}\n\n"
+def _message(number: int, kind: str, data: dict[str, Any]) -> str:
+    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"

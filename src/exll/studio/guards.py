@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from exll.studio.answers import refusal
+from exll.studio.error_responses import error_response
 from exll.studio.errors import RefusedError, StudioError, UnauthorisedError
 from exll.studio.tokens import COOKIE, Gate, is_loopback
 
@@ -74,7 +74,7 @@ class Guards:
         except UnauthorisedError as error:
             await _unauthorised(request, error)(scope, receive, send)
         except StudioError as error:
-            await refusal(error)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -151,6 +151,6 @@ def _is_address(name: str) -> bool:
 def _unauthorised(request: Request, error: UnauthorisedError) -> Response:
     if request.method == "GET" and not _path_of(request).startswith("/api"):
         return RedirectResponse("/login", 303)
-    response = refusal(error)
+    response = error_response(error)
     response.headers["WWW-Authenticate"] = "Bearer"
     return response

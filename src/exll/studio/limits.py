@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from exll.studio.answers import refusal
+from exll.studio.error_responses import error_response
 from exll.studio.errors import StudioError, TooLargeError, TooOftenError
 
 MOST_FILE_BYTES = 32_000_000
@@ -35,7 +35,7 @@ class BodyLimit:
         )
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or len(announced) > LONGEST_LENGTH or int(announced) > most:
-            await refusal(error)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
             return
         await _Counted(self.app, most, error).run(scope, receive, send)
 
@@ -71,7 +71,7 @@ class _Counted:
             if self._answered:
                 raise
         if self._too_much and not self._answered:
-            await refusal(self._error)(scope, receive, send)
+            await error_response(self._error)(scope, receive, send)
 
 
 class Bucket:
@@ -103,7 +103,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._may_pass(scope):
-            await refusal(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
+            await error_response(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from exll.estimator import ExLLClassifier
 from exll.explain.topology import colours, topology_of
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, change
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import (
     Changed,
     ContradictionShape,

@@ -1,4 +1,4 @@
-"""From the bytes of a file to what the network sees: checked by decoding, never by name; decoded once, run once."""
+"""From the bytes of a file to a vector: checked by decoding, never by name; decoded once, run once."""
 
 import io
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
 
 MOST_PIXELS = 64_000_000
-SIDE = 512  # of the picture that is kept beside what was seen
+SIDE = 512  # of the picture that is kept beside the features
 REGION_SIDE, REGION_QUALITY = 1536, 95
 
 
 @dataclass(frozen=True)
-class SeenImage:
-    """A file and what the network saw in it."""
+class AnalysedImage:
+    """A file and what the network made of it."""
 
     digest: str
     content: bytes
@@ -39,7 +39,7 @@ class SeenImage:
         return len(self.content) + 3 * SIDE**2 + maps
 
 
-def see(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> SeenImage:
+def analyse(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> AnalysedImage:
     """Raises ImageError in one sentence. A region of an image goes on as an image of its own."""
     if box is not None:
         content = _region_file(content, box)
@@ -49,7 +49,7 @@ def see(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> Seen
     except InputError as error:
         raise ImageError("the network sees nothing in this image that could be learned.") from error
     small = replace(seen, picture=shrunk(seen.picture, SIDE))
-    return SeenImage(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", small)
+    return AnalysedImage(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", small)
 
 
 def _region_file(content: bytes, box: PixelBox) -> bytes:
