@@ -221,10 +221,10 @@ def test_a_photo_that_the_browser_cannot_show_is_taught_asked_and_shown(studio: 
     check_pictures(page)
 
 
-def test_what_was_filmed_once_is_to_be_shown_again(studio: Studio) -> None:
+def test_what_came_from_one_clip_is_to_be_shown_again(studio: Studio) -> None:
     for category in ("mug", "ball"):
-        film = Recording(0, category, 1, "clutter", 1, "train")
-        studio.teach(category, *(as_png(render(film, frame, 96)) for frame in range(10)))
+        clip = Recording(0, category, 1, "clutter", 1, "train")
+        studio.teach(category, *(as_png(render(clip, frame, 96)) for frame in range(10)))
     page = studio.open("teach").page
     for category in ("mug", "ball"):
         expect(card(page, category)).to_contain_text("Show it again, in another place: all of it came in one go.")

@@ -2,7 +2,7 @@
 
 import { bar, fill, h, quoted } from "./dom.js";
 import { pictures } from "./pictures.js";
-import { counted, percent, sureness, surely } from "./words.js";
+import { counted, percent, confidenceWords, confidence } from "./words.js";
 
 const SHOWN = 6;
 
@@ -14,13 +14,13 @@ export function showAnswer(element, prediction, taughtAs = []) {
 
 function known({ label, probability, runner_up: other }) {
   return [
-    h("p", { class: "faint" }, `${sureness(probability)} …`),
+    h("p", { class: "faint" }, `${confidenceWords(probability)} …`),
     h("p", { class: "says" }, h("bdi", {}, label)),
     bar(probability),
     h(
       "p",
       {},
-      h("strong", {}, surely(probability)),
+      h("strong", {}, confidence(probability)),
       " sure",
       other !== null && ["; if not, then ", quoted(other)],
       ".",
@@ -49,7 +49,7 @@ function taught(examples) {
 
 /** The words of the answer, for those who listen. */
 export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${sureness(probability)} ${label}, ${surely(probability)}` : "Unknown. Nothing I know looks like this.";
+  isKnown ? `${confidenceWords(probability)} ${label}, ${confidence(probability)}` : "Unknown. Nothing I know looks like this.";
 
 /** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {
@@ -60,7 +60,7 @@ export function showEvidence(element, found) {
   fill(
     element,
     h("h2", {}, "Why"),
-    h("p", {}, voices(found.details)),
+    h("p", {}, inferences(found.details)),
     card("Hit", [says, ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
@@ -72,8 +72,8 @@ export function showEvidence(element, found) {
   );
 }
 
-/** What the two ways of looking say: at the nearest pictures, and at whole classes. */
-function voices({ label, local_label: local, global_label: global }) {
+/** What local inference (the nearest pictures) and global inference (whole classes) say. */
+function inferences({ label, local_label: local, global_label: global }) {
   if (local === global) return ["The pictures nearest to it and the classes as a whole both say ", quoted(local), "."];
   return [
     "By the pictures nearest to it, it is ",

@@ -6,7 +6,7 @@ import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
 import { onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
 import { picture, pictures } from "./pictures.js";
-import { counted, surely } from "./words.js";
+import { counted, confidence } from "./words.js";
 
 const COMPARED = 4;
 let labels = [];
@@ -50,7 +50,7 @@ function suspectItem({ example, would_be: other, doubt }) {
     label,
     [
       h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."),
-      h("p", { class: "faint" }, `Doubt: ${surely(doubt)}; `, h("bdi", {}, name)),
+      h("p", { class: "faint" }, `Doubt: ${confidence(doubt)}; `, h("bdi", {}, name)),
       h(
         "div",
         { class: "compared" },

@@ -158,10 +158,10 @@ async function remove({ label, examples }) {
 }
 
 function filter() {
-  const asked = simple(byId("search").value);
+  const wanted = simple(byId("search").value);
   const all = [...document.querySelectorAll(".class")];
-  for (const one of all) one.hidden = !simple(one.dataset.label).includes(asked);
-  byId("found").textContent = asked ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
+  for (const one of all) one.hidden = !simple(one.dataset.label).includes(wanted);
+  byId("found").textContent = wanted ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
 }
 
 byId("search").addEventListener("input", filter);

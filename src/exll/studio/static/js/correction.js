@@ -4,7 +4,7 @@ import { get, postForm, postJson } from "./api.js";
 import { chips, choice } from "./dialogs.js";
 import { bar, fill, h, quoted } from "./dom.js";
 import { complain, say, trying } from "./notice.js";
-import { surely } from "./words.js";
+import { confidence } from "./words.js";
 
 export class Correction {
   /** @param {HTMLElement} element @param {() => void} changed Called when the answer may be another. */
@@ -113,10 +113,10 @@ export class Correction {
         { class: "turning" },
         h("span", {}, "Before"),
         bar(before.probability, true),
-        h("span", {}, surely(before.probability)),
+        h("span", {}, confidence(before.probability)),
         h("span", {}, "Now"),
         bar(after.probability),
-        h("span", {}, h("strong", {}, surely(after.probability))),
+        h("span", {}, h("strong", {}, confidence(after.probability))),
       ),
       h(
         "p",

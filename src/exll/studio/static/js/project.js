@@ -10,20 +10,20 @@ import { bytes, counted } from "./words.js";
 
 const BATCH = 20;
 const PROBLEMS = 8;
-let facts = null;
+let project = null;
 
 async function look() {
-  facts = (await trying(() => get("/api/project"), look)) ?? facts;
-  if (!facts) return;
-  const { storage } = facts;
-  rows("facts", {
-    Classes: facts.classes.toLocaleString("en"),
-    Pictures: facts.examples.toLocaleString("en"),
-    Rules: facts.prototypes.toLocaleString("en"),
-    "Size of the model": bytes(facts.model_bytes),
-    "Way of learning": facts.preset,
-    Network: `${facts.backbone}, ${facts.width} numbers a picture`,
-    Version: facts.version,
+  project = (await trying(() => get("/api/project"), look)) ?? project;
+  if (!project) return;
+  const { storage } = project;
+  rows("about", {
+    Classes: project.classes.toLocaleString("en"),
+    Pictures: project.examples.toLocaleString("en"),
+    Rules: project.prototypes.toLocaleString("en"),
+    "Size of the model": bytes(project.model_bytes),
+    "Way of learning": project.preset,
+    Network: `${project.backbone}, ${project.width} numbers a picture`,
+    Version: project.version,
   });
   rows("storage", {
     Pictures: bytes(storage.images),
@@ -42,7 +42,7 @@ function rows(id, given) {
 /** While nothing is taught there is nothing to take along; the server would answer with bare JSON. */
 for (const id of ["get-model", "get-images", "get-report"]) {
   byId(id).addEventListener("click", (event) => {
-    if (facts?.examples !== 0) return;
+    if (project?.examples !== 0) return;
     event.preventDefault();
     tell("Nothing was taught yet.", "Teach something first.", { fault: true });
   });
