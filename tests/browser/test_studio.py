@@ -320,7 +320,9 @@ def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: P
     files_of(tmp_path / "mug", 0, range(60))
     choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
     page.get_by_role("button", name="Teach as mug").click()
-    page.get_by_role("button", name="Go on").click(timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text("Learned 48 pictures of “mug”; cancelled.", timeout=SLOW)
+    assert studio.counts() == {"mug": 48}
+    page.get_by_role("button", name="Go on (12 pictures)").click()
     see_count(page, "mug", 60)
 
 
@@ -389,6 +391,20 @@ def test_a_correction_that_does_not_turn_the_answer_is_taught_once(taught: Studi
     expect(words).to_contain_text("Thank you" if turned else "one example is not enough to change the answer")
     assert taught.counts() == {"mug": 8, "pan": 9}
     expect(page.locator("#answer")).to_contain_text("I know this very picture: it was taught as “pan”", timeout=SLOW)
+
+
+def test_a_file_that_is_no_picture_is_named_and_leaves_no_broken_picture(taught: Studio, tmp_path: Path) -> None:
+    (tmp_path / "letter.png").write_text("no picture")
+    watched = taught.open("ask")
+    page = watched.page
+    choose(page, page.get_by_role("button", name="Choose a photo"), tmp_path / "letter.png")
+    expect(page.get_by_role("alert")).to_contain_text("The image is none of JPEG", timeout=SLOW)
+    expect(page.locator("#stage")).to_have_text("letter.png")
+    expect(page.locator("#stage img")).to_have_count(0)
+    ask_about(page, *files_of(tmp_path, 0, range(77, 78)))
+    check_pictures(page)
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()
 
 
 def test_what_looks_like_nothing_known_is_unknown(taught: Studio, tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_a_bad_file_among_good_ones_is_named_and_the_others_are_taught(studio: S
     assert alone.json()["hint"]
 
 
+def test_the_hint_on_formats_is_given_for_unknown_formats_only(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert studio.teach("mug", b"no image").json()["hint"].startswith("Send an image in one of the formats JPEG")
+    assert studio.teach("mug", b"").json()["hint"] == "Choose another file."
+    assert studio.teach("mug", png(0, 0)[:60]).json()["hint"].startswith("Choose another image, or save this one")
+    assert studio.ask(png(0, 0), box="0,0,999,9").json()["hint"] == "Send a box that lies within the image."
+    monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
+    assert studio.ask(png(0, 0)).json()["hint"].startswith("Choose another image, or save this one")
+
+
 def test_an_explanation_shows_the_very_examples_and_its_map_adds_up(taught: Served) -> None:
     answer = taught.ask(png(1, 50), "/api/explain").json()
     assert answer["prediction"]["label"] == "kind 1"
@@ -241,7 +250,8 @@ def test_a_zip_of_odd_things_is_taken_apart_without_harm(studio: Served, tmp_pat
         archive.writestr("mug/notes.txt", b"text")
         archive.writestr("no folder.png", png(0, 3))
     answer = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).json()
-    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (2, 1, 2)
+    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (1, 1, 3)
+    assert studio.project.store.counts() == {"mug": 1}  # and no class named ".."
     assert not (tmp_path / "outside.png").exists()
     for bad in (b"no zip", file.getvalue()[:-30]):
         response = studio.client.post("/api/project/import", files={"file": ("a.zip", bad)})

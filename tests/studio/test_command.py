@@ -55,6 +55,15 @@ def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path) -> None:
         process.communicate()
 
 
+def test_it_says_what_it_opens_before_it_loads_anything(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['exll.studio.project'] = None; " + COMMAND
+    result = subprocess.run(
+        [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
+    )
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[0] == f"opening the project {tmp_path / 'p'} ..."
+
+
 def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
     hidden = "import sys; sys.modules['uvicorn'] = None; sys.argv[0] = 'exll'; " + COMMAND
     result = subprocess.run(

@@ -112,6 +112,21 @@ def test_too_much_that_was_not_announced_is_refused_while_it_comes(
     assert studio.client.get("/healthz").status_code == 200
 
 
+def test_too_much_is_refused_as_such_also_where_it_is_malformed(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_BODY_BYTES", 100_000)
+
+    def answer_to(chunks: int) -> httpx.Response:
+        content = (bytes(1000) for _ in range(chunks))
+        headers = {"Content-Type": "multipart/form-data; boundary=x"}
+        return studio.client.post("/api/teach", content=content, headers=headers)
+
+    response = answer_to(101)
+    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 0 MB.")
+    assert answer_to(100).status_code == 400
+
+
 def test_one_file_has_a_limit_of_its_own(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exll.studio.routes.requests.MOST_FILE_BYTES", 1000)
     assert studio.teach("mug", png(0, 0)).status_code == 413

@@ -35,12 +35,15 @@ def studio(
     if any(find_spec(name) is None for name in NEEDED):
         raise InputError("the studio needs some more packages; install them with: pip install 'exll[studio]'")
 
-    from exll.studio.project import Project
-    from exll.studio.serving import Server, address_of, listen, open_browser, serve
     from exll.studio.tokens import check_token, is_loopback, token_for
 
     token, is_new = token_for(host)
     check_token(host, token)
+    typer.echo(f"opening the project {folder} ...", err=True)  # the rest takes seconds on a small machine
+
+    from exll.studio.project import Project
+    from exll.studio.serving import Server, address_of, listen, open_browser, serve
+
     with listen(host, port) as listening, Project(folder, backbone, preset) as project:
         address = address_of(host, listening)
         server = Server(project, host, token, allow_host or ())

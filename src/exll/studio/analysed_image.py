@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from exll.errors import ImageError, InputError
 from exll.explain.thumbnails import shrunk
 from exll.features.backbone import Backbone, Seen
-from exll.features.formats import HEAD_BYTES, image_format
+from exll.features.formats import FORMATS, HEAD_BYTES, image_format
 from exll.features.image import read_image
 from exll.features.regions import PixelBox, cut_out
+from exll.studio.errors import UnreadableError
 from exll.studio.pictures import digest_of
 from exll.vectors import check_rows
 
@@ -40,21 +41,38 @@ class AnalysedImage:
 
 
 def analyse(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> AnalysedImage:
-    """Raises ImageError in one sentence. A region of an image goes on as an image of its own."""
-    if box is not None:
-        content = _region_file(content, box)
-    seen = backbone.see(backbone.prepare(content, most_pixels=MOST_PIXELS))
+    """Raises UnreadableError. A region of an image goes on as an image of its own."""
+    try:
+        if box is not None:
+            content = _region_file(content, box)
+        seen = backbone.see(backbone.prepare(content, most_pixels=MOST_PIXELS))
+    except UnreadableError:
+        raise
+    except ImageError as error:
+        raise UnreadableError(str(error), _hint(content)) from error
     try:
         check_rows(seen.vector[None])
     except InputError as error:
-        raise ImageError("the network sees nothing in this image that could be learned.") from error
+        raise UnreadableError("this image has no features that could be learned.", "Choose another image.") from error
     small = replace(seen, picture=shrunk(seen.picture, SIDE))
     return AnalysedImage(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", small)
 
 
 def _region_file(content: bytes, box: PixelBox) -> bytes:
     """The region as a JPEG: the same bytes for the same image and box, so that it is not taught twice."""
-    region = cut_out(read_image(content, most_pixels=MOST_PIXELS), box)
+    image = read_image(content, most_pixels=MOST_PIXELS)
+    try:
+        region = cut_out(image, box)
+    except ImageError as error:
+        raise UnreadableError(str(error), "Send a box that lies within the image.") from error
     file = io.BytesIO()
     shrunk(region, REGION_SIDE).save(file, "JPEG", quality=REGION_QUALITY, subsampling=0)
     return file.getvalue()
+
+
+def _hint(content: bytes) -> str:
+    if not content:
+        return "Choose another file."
+    if image_format(content[:HEAD_BYTES]) is None:
+        return f"Send an image in one of the formats {', '.join(FORMATS)}."
+    return "Choose another image, or save this one again, smaller or in another format."

@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from exll.errors import ImageError
 from exll.explain.wording import file_name
 from exll.streams.folder import is_image_name
 from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.class_names import clean_label
-from exll.studio.errors import BusyError, StudioError, UnusableError, hint_of
+from exll.studio.errors import BusyError, StudioError, UnreadableError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, StoredExample
@@ -100,11 +99,12 @@ def _images(archive: zipfile.ZipFile, imported: Imported) -> list[tuple[zipfile.
         raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
     found = []
     for info in infos:
-        folder, _, name = info.filename.replace("\\", "/").rpartition("/")
-        if not folder or name.startswith("._") or not is_image_name(name):
+        path, _, name = info.filename.replace("\\", "/").rpartition("/")
+        folder = path.rpartition("/")[2]
+        if folder in ("", ".", "..") or name.startswith("._") or not is_image_name(name):
             imported.passed_over += 1
             continue
-        found.append((info, clean_label(folder.rpartition("/")[2])))
+        found.append((info, clean_label(folder)))
     if not found:
         raise UnusableError(
             "the zip holds no images in folders.", "Put the images of every class in a folder of its name."
@@ -126,10 +126,10 @@ def _teach_batch(
             with archive.open(info) as file:
                 content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
             if len(content) > MOST_FILE_BYTES:
-                raise ImageError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.")
+                raise UnreadableError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
             offered.setdefault(label, []).append(Offered(project.kept_image(content), name))
-        except ImageError as error:
-            imported.add(FileResult(name, "unreadable", error=str(error), hint=hint_of(error)))
+        except UnreadableError as error:
+            imported.add(FileResult(name, "unreadable", error=str(error), hint=error.hint))
     for label, offers in offered.items():
         results = project.live.write(partial(teach_images, project, offers, label, False, group=group)).result()
         for result in results:

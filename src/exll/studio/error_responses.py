@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from exll.errors import ExLLError
-from exll.studio.errors import StudioError, hint_of
+from exll.studio.errors import StudioError
 
 
 class ErrorResponse(JSONResponse):
@@ -26,13 +26,14 @@ class ErrorResponse(JSONResponse):
 
 
 def error_response(error: ExLLError, **more: Any) -> Response:
-    status = error.status if isinstance(error, StudioError) else 422
-    headers = {}
-    if isinstance(error, StudioError) and error.retry_after is not None:
+    sentence, headers = " ".join(str(error).split()), {}
+    if not isinstance(error, StudioError):
+        return ErrorResponse(sentence, "", 422, **more)
+    if error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
-    if status == 413:
+    if error.status == 413:
         headers["Connection"] = "close"  # the rest of the body is not wanted
-    return ErrorResponse(" ".join(str(error).split()), hint_of(error), status, headers, **more)
+    return ErrorResponse(sentence, error.hint, error.status, headers, **more)
 
 
 async def _known_error(_: Request, error: Exception) -> Response:

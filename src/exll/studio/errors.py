@@ -1,9 +1,6 @@
 """What can go wrong here: a sentence, a hint what to do, and the status that HTTP has for it."""
 
 from exll.errors import ExLLError, ImageError
-from exll.features.formats import FORMATS
-
-IMAGE_HINT = f"Send an image in one of the formats {', '.join(FORMATS)}."
 
 
 class StudioError(ExLLError):
@@ -53,6 +50,10 @@ class UnusableError(StudioError):
     status = 422
 
 
+class UnreadableError(UnusableError, ImageError):
+    """A file that is no image we can read, or too large an image."""
+
+
 class TooOftenError(StudioError):
     """More requests than are answered."""
 
@@ -65,9 +66,3 @@ class BusyError(StudioError):
 
     status = 503
     retry_after = 1
-
-
-def hint_of(error: ExLLError) -> str:
-    if isinstance(error, StudioError):
-        return error.hint
-    return IMAGE_HINT if isinstance(error, ImageError) else ""

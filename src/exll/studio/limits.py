@@ -1,5 +1,6 @@
 """How much and how often: bytes of a request, refused before they are read, and requests of one address."""
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
@@ -44,6 +45,7 @@ class _Counted:
     def __init__(self, app: ASGIApp, most: int, error: StudioError) -> None:
         self._app, self._most, self._error = app, most, error
         self._got = 0
+        self._all_read = False
         self._answered = False
 
     @property
@@ -54,11 +56,17 @@ class _Counted:
         async def counted() -> Message:
             message = await receive()
             self._got += len(message.get("body", b""))
+            self._all_read = not message.get("more_body", False)
             if self._too_much:
                 raise self._error
             return message
 
         async def answer(message: Message) -> None:
+            # A malformed body is refused at its first bad byte. Where it is also too large, that is the better reason.
+            if message.get("status") == 400:
+                while not (self._all_read or self._too_much):
+                    with contextlib.suppress(TooLargeError):
+                        await counted()
             # Whoever reads the body may have made an answer of its own out of the error.
             if self._too_much and not self._answered:
                 return

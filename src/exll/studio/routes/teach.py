@@ -5,11 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Response, UploadFile
 from pydantic import BaseModel, Field
 
-from exll.errors import ImageError
 from exll.features.regions import PixelBox
 from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.error_responses import error_response
-from exll.studio.errors import ConflictError, UnusableError, hint_of
+from exll.studio.errors import ConflictError, UnreadableError, UnusableError
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
 from exll.studio.routes.shapes import TaughtFile
@@ -65,8 +64,8 @@ async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> 
     content, name = await content_of(file), name_of(file)
     try:
         return Offered(await project.looking.run(project.kept_image, content, box), name)
-    except ImageError as error:
-        return FileResult(name, "unreadable", error=str(error), hint=hint_of(error))
+    except UnreadableError as error:
+        return FileResult(name, "unreadable", error=str(error), hint=error.hint)
 
 
 def _refused(results: list[TaughtFile]) -> Response:

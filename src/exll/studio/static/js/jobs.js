@@ -33,9 +33,14 @@ class Job {
       { class: "job" },
       this.words,
       this.meter,
-      h("button", { type: "button", onclick: () => this.stop.abort() }, "Cancel"),
+      h("button", { type: "button", onclick: ({ currentTarget }) => this.cancel(currentTarget) }, "Cancel"),
     );
     byId("jobs").append(this.element);
+  }
+
+  cancel(button) {
+    this.stop.abort();
+    fill(button, "Stopping …").disabled = true;
   }
 
   async run() {
@@ -108,7 +113,6 @@ class Job {
   }
 
   report(sent) {
-    const cancelled = sent.error?.name === "AbortError";
     const lines = [
       h(
         "p",
@@ -116,21 +120,21 @@ class Job {
         h("strong", {}, `Learned ${counted(sent.taught, "picture")}`),
         " of ",
         quoted(this.label),
-        cancelled ? "; cancelled." : ".",
+        sent.cancelled ? "; cancelled." : ".",
       ),
       sent.already.length > 0 &&
         h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
       sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} got this name instead of another.`),
       sent.left && h("p", {}, `${counted(sent.left, "picture")} kept another name.`),
       ...unreadable(sent.unreadable),
-      sent.error && !cancelled && h("p", {}, sent.error.message, " ", sent.error.hint),
+      sent.error && h("p", {}, sent.error.message, " ", sent.error.hint),
     ];
     const close = () => this.element.remove();
     const again = () => {
       close();
       teach(this.label, sent.unsent, this.group);
     };
-    this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error && !cancelled));
+    this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error));
     fill(
       this.element,
       lines,
@@ -141,7 +145,7 @@ class Job {
           h(
             "button",
             { type: "button", onclick: again },
-            cancelled ? "Go on" : "Try again",
+            sent.cancelled ? "Go on" : "Try again",
             ` (${counted(sent.unsent.length, "picture")})`,
           ),
         h("button", { type: "button", onclick: close }, "Dismiss"),
@@ -149,7 +153,7 @@ class Job {
     );
     this.element.scrollIntoView({ block: "nearest" });
     say(this.element.innerText);
-    if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
+    if (!sent.unsent.length && !lines.slice(1).some(Boolean)) setTimeout(close, 6000);
   }
 }
 
