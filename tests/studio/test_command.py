@@ -13,6 +13,8 @@ from commands import COMMAND
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
 
+TESTS = Path(__file__).parents[1]
+
 pytestmark = pytest.mark.process
 
 
@@ -76,6 +78,23 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
 def test_help_loads_nothing_of_the_web() -> None:
     code = "import exll.cli.main, sys; assert not {'fastapi', 'uvicorn', 'exll.studio'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_teaching_and_asking_load_neither_scikit_learn_nor_matplotlib(tmp_path: Path) -> None:
+    code = """
+import sys
+from served import png, served
+
+with served(sys.argv[1]) as studio:
+    for kind in range(2):
+        studio.taught(f"kind {kind}", png(kind, 1), png(kind, 2))
+    assert studio.ask(png(1, 3), "/api/explain").json()["prediction"]["label"] == "kind 1"
+    for page in ("classes", "rules", "project", "project/model"):
+        assert studio.client.get(f"/api/{page}").status_code == 200
+assert not {"sklearn", "pandas", "matplotlib"} & set(sys.modules), "the studio needs none of them for this"
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "p")], check=True, env=environment)
 
 
 def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
