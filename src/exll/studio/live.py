@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 MOST_WAITING = 64
 CHUNK = 32
 CHECKPOINT_EVERY = 500
+QUIET_SECONDS = 0.05
 TIME_FOR_OTHERS = 8.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
 LONGEST_PAUSE = 0.25  # but not longer
 
@@ -99,12 +100,12 @@ class Live:
         while rows:
             try:
                 self.current.learn(rows)
-                self.current.publish()
             except Exception:  # the rows are safe; only this model can no longer be trusted
                 log.exception("learning broke off; the model is replayed")
                 self._wanted.set()
                 return
             rows = self._store.rows_after(self.current.position, CHUNK)
+        self.current.acknowledge()
         if self.current.position - self._checkpoint_at >= CHECKPOINT_EVERY:
             self._save_checkpoint()
 
@@ -122,14 +123,14 @@ class Live:
             self._checkpoint_at = model.position
         while rows := self._store.rows_after(model.position, CHUNK):
             model.learn(rows)
-        model.publish()
+        model.acknowledge()
         return model
 
     def _new_model(self) -> Model:
         return Model(self._backbone, self._preset, self._store.generation)
 
     def _write_in_turn(self) -> None:
-        while (waiting := self._waiting.get()) is not None:
+        while (waiting := self._next_change()) is not None:
             change, future = waiting
             if not future.set_running_or_notify_cancel():
                 continue
@@ -139,6 +140,18 @@ class Live:
             except BaseException as error:
                 future.set_exception(error)
             self._leave_time_for_others(started)
+
+    def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
+        """While no change comes, make what the next who asks would have to wait for."""
+        try:
+            return self._waiting.get(timeout=QUIET_SECONDS)
+        except queue.Empty:
+            try:
+                _ = self.current.snapshot
+            except Exception:
+                log.exception("the model cannot be copied; it is replayed")
+                self._wanted.set()
+            return self._waiting.get()
 
     def _rebuild_when_wanted(self) -> None:
         while True:
@@ -180,14 +193,14 @@ class Live:
             return
         while rows := self._store.rows_after(fresh.position, CHUNK):
             fresh.learn(rows)
-        fresh.publish()
+        fresh.acknowledge()
         self.current = fresh
         self._save_checkpoint()
         self._events.publish("rebuilt", {"generation": fresh.generation})
 
     def _save_checkpoint(self) -> None:
         model = self.current
-        if not model.knows_something or self.rebuilding:
+        if not model.position or self.rebuilding:
             return
         try:
             self._checkpoints.save(model.learner.classifier, model.generation, model.position)

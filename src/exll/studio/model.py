@@ -1,5 +1,6 @@
-"""A learner, what it published last, and how far in the log it is."""
+"""A learner, the snapshot of it that answers, and how far in the log both are."""
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exll.errors import LearningInterruptedError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import Backbone
 from exll.studio.errors import ConflictError
@@ -20,15 +22,19 @@ Result = TypeVar("Result")
 class Model:
     """The replay of one generation of the log up to a position.
 
-    ``learner`` belongs to the one thread that teaches it. ``snapshot`` is what it published last and never changes.
-    Whoever asks takes the snapshot once, so that a whole answer is of one moment, and waits for nobody.
+    ``learner`` belongs to the one thread that teaches it. ``snapshot`` is a copy that never changes: whoever asks takes
+    it once, so that a whole answer is of one moment. It holds at least what was acknowledged. It is made by the first
+    who asks after that, so that many photos taught one by one cost one copy; afterwards nobody waits.
     """
 
     def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
         self.learner = ImageLearner(backbone, preset)
-        self.snapshot = ImageLearner(backbone, preset)
         self.generation = generation
         self.position = 0
+        self._acknowledged = 0
+        self._copying = threading.Lock()
+        self._copied = 0  # the position of the snapshot
+        self._snapshot = ImageLearner(backbone, preset)
         self._remembering = threading.Lock()
         self._remembered: dict[str, tuple[int, Any]] = {}
 
@@ -43,12 +49,24 @@ class Model:
             self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)])
             self.position = row.id
 
-    def publish(self) -> None:
-        """Take a new snapshot, of all that was learned until now."""
-        if self.position:
-            snapshot, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
+    def acknowledge(self) -> None:
+        """What was learned until now is known to all who ask from now on."""
+        self._acknowledged = self.position
+
+    @property
+    def snapshot(self) -> ImageLearner:
+        if self._copied < self._acknowledged:
+            with self._copying:
+                if self._copied < self._acknowledged:
+                    self._copy()
+        return self._snapshot
+
+    def _copy(self) -> None:
+        snapshot, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
+        position = self.position  # read before the copy, which may hold more
+        with contextlib.suppress(LearningInterruptedError):  # then a replay is on its way, and the old one answers
             snapshot.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
-            self.snapshot = snapshot
+            self._snapshot, self._copied = snapshot, position
 
     def predict(self, vector: NDArray[np.float32]) -> Prediction:
         return self.taught().predict_vectors(vector[None])[0]
