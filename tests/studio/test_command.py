@@ -28,7 +28,7 @@ def test_a_signal_ends_it_cleanly_also_while_pages_listen(tmp_path: Path, end: s
         process.send_signal(end)
         output, _ = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert "everything that was taught is kept" in output
+    assert "everything that was taught is saved" in output
     assert [path.name for path in (tmp_path / "p" / "models").iterdir()] == ["1-1.exll"]
     with Project(tmp_path / "p") as project:
         assert project.store.counts() == {"mug": 1}
@@ -72,7 +72,7 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
         [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == "exll: the studio needs some more packages; install them with: pip install 'exll[studio]'\n"
+    assert result.stderr == "exll: the studio needs more packages; install them with: pip install 'exll[studio]'\n"
 
 
 def test_help_loads_nothing_of_the_web() -> None:

@@ -26,9 +26,9 @@ def test_a_folder_is_open_in_one_studio_at_a_time(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ExLLError, match="holds other things and no project"):
+    with pytest.raises(ExLLError, match="is not empty and holds no project"):
         Project(tmp_path)
-    with pytest.raises(ExLLError, match="cannot be made a project's folder"):
+    with pytest.raises(ExLLError, match="cannot be used as a project's folder"):
         Project(tmp_path / "letter.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 

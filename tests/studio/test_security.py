@@ -1,4 +1,4 @@
-"""Who is let in, and what nobody can do."""
+"""Access, limits and hostile requests."""
 
 import http.client
 from pathlib import Path
@@ -155,7 +155,7 @@ def test_every_answer_tells_the_browser_to_run_nothing_foreign(studio: Served) -
     assert "content-security-policy" in studio.client.get("/teach", headers={"Host": "evil.example"}).headers
 
 
-def test_with_a_token_nothing_but_the_door_is_open(tmp_path: Path) -> None:
+def test_without_the_token_only_the_login_is_open(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         assert studio.client.get("/healthz").status_code == 200
         assert studio.client.get("/static/studio.css").status_code == 200
@@ -170,9 +170,9 @@ def test_with_a_token_nothing_but_the_door_is_open(tmp_path: Path) -> None:
         assert studio.client.get("/api/project", headers={"Cookie": f"{COOKIE}={TOKEN}"}).status_code == 401
 
 
-def test_the_right_token_opens_the_door_with_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
+def test_the_right_token_gives_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
-        assert "That is not the token" in studio.client.post("/login", data={"token": "wrong"}).text
+        assert "This token is wrong" in studio.client.post("/login", data={"token": "wrong"}).text
         assert not studio.client.cookies
         response = studio.client.post("/login", data={"token": TOKEN})
         cookie = response.headers["set-cookie"]

@@ -56,7 +56,7 @@ def teach_images(
     kind: str = "teach",
     group: str | None = None,
 ) -> list[FileResult]:
-    """Commit, then learn. An image that was taught already is noticed and not taught again. What is taught with one
+    """Commit, then learn. An image that was taught already is not taught again. What is taught with one
     ``group``, with nothing else in between, is one step to undo."""
     known = _known(project, offered, label, two_labels)
     fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
@@ -90,7 +90,7 @@ def _known(project: Project, offered: Sequence[Offered], label: str, two_labels:
 
 def _conflict_sentence(known: Sequence[StoredExample]) -> str:
     labels = ", ".join(f'"{label}"' for label in dict.fromkeys(example.label for example in known))
-    return f"this very image was taught as {labels} already."
+    return f"this image was taught as {labels} already."
 
 
 def _taught_sentence(counts: Mapping[str, int]) -> str:
@@ -118,7 +118,7 @@ def belief(model: Model, vector: NDArray[np.float32], label: str) -> Belief:
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:
-    return _edited(project, "relabel", f'Called {counted(len(numbers), "example")} "{label}".', numbers, label)
+    return _edited(project, "relabel", f'Moved {counted(len(numbers), "example")} to "{label}".', numbers, label)
 
 
 def delete(project: Project, numbers: Collection[int]) -> int:
@@ -130,7 +130,7 @@ def rename_class(project: Project, old: str, new: str, merge: bool) -> int:
     if old not in counts:
         raise MissingError(f'there is no class "{old}".')
     if new in counts and new != old and not merge:
-        raise ConflictError(f'there is a class "{new}" already.', "Merge the two, or choose another name.")
+        raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
     joined = new in counts
     sentence = f'Merged "{old}" into "{new}".' if joined else f'Renamed "{old}" to "{new}".'
     numbers = _numbers_of(project, old)
@@ -153,7 +153,7 @@ def undo(project: Project) -> Edit:
 def purge(project: Project) -> int:
     """Remove deleted examples for good; says how many images left the disk."""
     if project.live.rebuilding:
-        raise ConflictError("the model is being rebuilt and may still show what was deleted.", "Wait a moment.")
+        raise ConflictError("the model is being rebuilt and may still show deleted examples.", "Wait a moment.")
     digests = project.store.purge()
     project.pictures.remove(digests)
     _tell(project, "purge", None)

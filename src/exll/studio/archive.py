@@ -53,14 +53,14 @@ def import_images(project: Project, file: BinaryIO) -> Imported:
             entries, group = _images(archive, imported), secrets.token_hex(8)
             for start in range(0, len(entries), BATCH):
                 if project.closing.is_set():
-                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is noticed.")
+                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is skipped.")
                 _teach_batch(project, archive, entries[start : start + BATCH], group, imported)
                 done = min(start + BATCH, len(entries))
                 project.events.publish("importing", {"done": done, "images": len(entries)})
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
         if isinstance(error, StudioError):
             raise
-        raise UnusableError(f"the zip cannot be read: {error}.", "Make it anew, without a password.") from error
+        raise UnusableError(f"the zip cannot be read: {error}.", "Create it again, without a password.") from error
     return imported
 
 
@@ -107,7 +107,7 @@ def _images(archive: zipfile.ZipFile, imported: Imported) -> list[tuple[zipfile.
         found.append((info, clean_label(folder)))
     if not found:
         raise UnusableError(
-            "the zip holds no images in folders.", "Put the images of every class in a folder of its name."
+            "the zip holds no images in folders.", "Put the images of each class into a folder with its name."
         )
     return found
 

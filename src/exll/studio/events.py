@@ -1,4 +1,4 @@
-"""News for open pages: published by any thread, heard by each subscriber in its own time, never waited for."""
+"""Events for open pages: published by any thread, read by each subscriber at its own pace; a publisher never waits."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ class _Subscriber:
         self.unheard: asyncio.Queue[str | None] = asyncio.Queue()
 
     def hear(self, message: str | None) -> None:
-        """In the subscriber's loop. Who falls far behind is told to look anew rather than everything it missed."""
+        """In the subscriber's loop. Who falls far behind gets one event "missed" instead of all that it missed."""
         if message is not None and self.unheard.qsize() >= MOST_UNHEARD:
             while not self.unheard.empty():
                 self.unheard.get_nowait()
@@ -48,7 +48,7 @@ class Events:
         subscriber = _Subscriber()
         with self._lock:
             if self._closed or len(self._subscribers) >= MOST_SUBSCRIBERS:
-                raise BusyError("too many pages listen for news already.", "Close some of them.")
+                raise BusyError("too many pages are open already.", "Close some of them.")
             self._subscribers.add(subscriber)
         return self._heard_by(subscriber)
 

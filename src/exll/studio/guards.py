@@ -1,6 +1,7 @@
-"""Who may ask: the right Host (no DNS rebinding), the page itself (no cross-site request), the bearer of the token.
+"""Which requests are answered: those with the right Host (no DNS rebinding), from our own pages (no cross-site
+requests), and with the token.
 
-And what every answer says to the browser: run nothing but our own files, guess no types, show us in no frame.
+And headers for the browser: run nothing but our own files, guess no types, allow no frame.
 """
 
 import ipaddress
@@ -54,7 +55,7 @@ class SafeHeaders:
 
 
 class Guards:
-    """Host, then origin, then token. An answer says what is wrong and tells nothing else."""
+    """Host, then origin, then token. A refusal says what is wrong and nothing else."""
 
     def __init__(self, app: ASGIApp, host: str, gate: Gate | None, names: Iterable[str] = ()) -> None:
         self.app = app
@@ -123,7 +124,7 @@ def allowed_names(host: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _place_of(origin: str) -> str | None:
-    """Host and port of an Origin header; None where it is none."""
+    """Host and port of an Origin header; None where it is malformed."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -131,7 +132,7 @@ def _place_of(origin: str) -> str | None:
 
 
 def _name_of(host: str) -> str | None:
-    """The host of a Host header without its port; None where it is none."""
+    """The host of a Host header without its port; None where it is malformed."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port

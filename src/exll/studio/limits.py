@@ -1,4 +1,4 @@
-"""How much and how often: bytes of a request, refused before they are read, and requests of one address."""
+"""Limits: bytes per request, checked before and while they are read, and requests per second and address."""
 
 import contextlib
 import threading
@@ -17,11 +17,11 @@ MOST_IMPORT_BYTES = 1_000_000_000
 IMPORT_PATH = "/api/project/import"
 LOGIN_PATH = "/login"
 ADDRESSES_KEPT = 1024
-LONGEST_LENGTH = 15  # digits of a length that could be meant
+LONGEST_LENGTH = 15  # digits
 
 
 class BodyLimit:
-    """Refuses by the announced length, and counts what truly comes: neither is believed alone."""
+    """Refuses by the announced length, and counts what arrives: the announced length may be wrong or missing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -83,7 +83,7 @@ class _Counted:
 
 
 class Bucket:
-    """So many at once, and so many a second after that."""
+    """So many at once, and so many per second after that."""
 
     def __init__(self, at_once: float, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
         self._at_once, self._per_second, self._now = at_once, per_second, now

@@ -1,5 +1,5 @@
-"""The model in memory. One thread writes, in the order of commits; anybody asks, at any time; a rebuild disturbs
-neither."""
+"""The model in memory. One thread changes it, in the order of commits; any thread may ask at any time; a rebuild runs
+in the background."""
 
 import logging
 import queue

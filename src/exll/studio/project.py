@@ -97,11 +97,11 @@ class Project:
 
 def _usable_folder(folder: Path) -> Path:
     if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
-        raise ExLLError(f"{folder} holds other things and no project; name an empty or a new folder.")
+        raise ExLLError(f"{folder} is not empty and holds no project; choose an empty or a new folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ExLLError(f"{folder} cannot be made a project's folder: {error.strerror}.") from error
+        raise ExLLError(f"{folder} cannot be used as a project's folder: {error.strerror}.") from error
     return folder
 
 
@@ -125,7 +125,7 @@ def _backbone_of(store: Store, wanted: str | None) -> Backbone:
         store.set_metadata("looks", str(backbone.looks))
         store.set_metadata("backbone_identity", backbone.identity)
         return backbone
-    looks = int(store.metadata("looks") or 1)  # which projects of before did not note
+    looks = int(store.metadata("looks") or 1)  # older projects did not store it
     backbone = Backbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks)
     if backbone.identity != identity:
         raise ExLLError(

@@ -73,7 +73,7 @@ async def about_image(
 
 
 def taught_as(project: Project, image: AnalysedImage) -> list[ExampleShape]:
-    """Where this very image was taught."""
+    """Where this image was taught."""
     return [ExampleShape.of(example) for example in project.store.taught_as(image.digest)]
 
 

@@ -68,7 +68,7 @@ def _belief(belief: Belief) -> BeliefShape:
 
 def _sentence(label: str, already: bool, before: Belief, after: Belief, turned: bool) -> str:
     if already:
-        return f'This very image was taught as "{label}" before; it was not taught twice.'
+        return f'This image was taught as "{label}" before; it was not taught twice.'
     change = f"from {_percent(before.probability)} to {_percent(after.probability)}"
     if turned:
         return f'Learned: the probability of "{label}" went {change}.'

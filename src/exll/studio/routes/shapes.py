@@ -74,7 +74,7 @@ class TaughtFile(BaseModel):
     file: str
     status: Literal["taught", "already", "conflict", "unreadable"]
     example: ExampleShape | None = None
-    taught_as: list[ExampleShape] = Field(default=[], description="where this very image was taught before")
+    taught_as: list[ExampleShape] = Field(default=[], description="where this image was taught before")
     error: str = ""
     hint: str = ""
 

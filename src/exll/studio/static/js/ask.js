@@ -116,7 +116,7 @@ async function watch(number) {
 }
 
 function receive([first, ...more]) {
-  if (more.length) tell("One picture at a time here.", "The Project page asks about many at once.", { seconds: 8 });
+  if (more.length) tell("Only the first picture is used.", "The Project page classifies many at once.", { seconds: 8 });
   ask(first.file);
 }
 
@@ -127,10 +127,10 @@ async function welcome() {
   fill(
     answer,
     examples > 0
-      ? h("p", { class: "faint" }, "The answer stands here.")
+      ? h("p", { class: "faint" }, "The answer appears here.")
       : [
-          h("p", {}, h("strong", {}, "I know nothing yet.")),
-          h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach me something first")),
+          h("p", {}, h("strong", {}, "Nothing was taught yet.")),
+          h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach something first")),
         ],
   );
 }

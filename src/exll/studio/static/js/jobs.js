@@ -1,4 +1,4 @@
-/** Teaching as work that can be watched and cancelled, and that asks where a picture has another name already. */
+/** Teaching as work that can be watched and cancelled, and that asks where a picture is in another class already. */
 
 import { postJson } from "./api.js";
 import { choice } from "./dialogs.js";
@@ -65,13 +65,13 @@ class Job {
     );
   }
 
-  /** The same image under another name: only the person knows which is right. */
+  /** The same image in another class: only the person knows which is right. */
   async settle(sent) {
     const known = sent.conflicts.flatMap(({ result }) => result.taught_as);
     const others = [...new Set(known.map((example) => example.label))].join(", ");
     const many = sent.conflicts.length > 1;
     const answer = await choice(
-      many ? `${sent.conflicts.length} pictures have another name already` : "This picture has another name already",
+      many ? `${sent.conflicts.length} pictures are in another class already` : "This picture is in another class already",
       [
         h(
           "p",
@@ -91,7 +91,7 @@ class Job {
       ],
       [
         [`Call ${many ? "them" : "it"} ${this.label}`, "relabel"],
-        [many ? "Both names are right" : "Both are right", "both", ""],
+        [many ? "Both classes are right" : "Both are right", "both", ""],
       ],
       `Leave ${many ? "them" : "it"} as ${others}`,
     );
@@ -123,9 +123,9 @@ class Job {
         sent.cancelled ? "; cancelled." : ".",
       ),
       sent.already.length > 0 &&
-        h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
-      sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} got this name instead of another.`),
-      sent.left && h("p", {}, `${counted(sent.left, "picture")} kept another name.`),
+        h("p", {}, `${counted(sent.already.length, "picture")} taught before; not taught again.`),
+      sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} moved here from another class.`),
+      sent.left && h("p", {}, `${counted(sent.left, "picture")} left in another class.`),
       ...unreadable(sent.unreadable),
       sent.error && h("p", {}, sent.error.message, " ", sent.error.hint),
     ];

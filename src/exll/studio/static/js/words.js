@@ -21,7 +21,7 @@ export function confidenceWords(probability) {
   if (probability >= 0.85) return "This is very likely";
   if (probability >= 0.65) return "This is probably";
   if (probability >= 0.4) return "This is perhaps";
-  return "I can only guess:";
+  return "This is a guess:";
 }
 
 export function bytes(count) {
