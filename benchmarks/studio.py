@@ -140,21 +140,21 @@ class Client:
 
 
 def bare_model() -> ImageLearner:
-    eye = ImageLearner()
+    learner = ImageLearner()
     for seed in range(TAUGHT_BEFORE):
-        eye.learn(photo(seed), f"class {seed % CLASSES}")
-    eye.predict(photo(0))
-    return eye
+        learner.learn(photo(seed), f"class {seed % CLASSES}")
+    learner.predict(photo(0))
+    return learner
 
 
-def alone(eye: ImageLearner, address: str, count: int) -> None:
+def alone(learner: ImageLearner, address: str, count: int) -> None:
     images = [photo(100_000 + i) for i in range(count)]
     client = Client(address)
     client.ask(photo(0))
     # In turns, so that all meet the same machine.
     rows = [
         (
-            seconds(partial(eye.predict, image)),
+            seconds(partial(learner.predict, image)),
             seconds(partial(client.get, b"/healthz")),
             seconds(partial(client.ask, image)),
         )
@@ -215,7 +215,7 @@ def disturbed(address: str, rebuild: bool) -> Iterator[list[int]]:
         disturbing.result()  # where it failed, so does the measurement
 
 
-def together(eye: ImageLearner, address: str, count: int, rebuilds: int) -> None:
+def together(learner: ImageLearner, address: str, count: int, rebuilds: int) -> None:
     clients = threading.local()
 
     def ask_as_client(image: bytes) -> None:
@@ -229,8 +229,8 @@ def together(eye: ImageLearner, address: str, count: int, rebuilds: int) -> None
     starts = range(200_000, 200_000 + count, SLICE)
     for number, start in enumerate(starts):  # in turns, so that both meet the same machine
         images = [photo(seed) for seed in range(start, start + SLICE)]
-        bare_alone += [seconds(partial(eye.predict, image)) for image in images[:20]]
-        bare.add(eye.predict, images)
+        bare_alone += [seconds(partial(learner.predict, image)) for image in images[:20]]
+        bare.add(learner.predict, images)
         with disturbed(address, rebuild=number < rebuilds) as done:
             served.add(ask_as_client, images)
             while Client(address).is_rebuilding():  # it is not to be had for free, while nobody asks

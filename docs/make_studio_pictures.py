@@ -51,7 +51,7 @@ def ask(page: Page, photo: Path) -> None:
     page.locator("#correction h2").wait_for()
 
 
-def take(browser: Browser, address: str, data: Path) -> None:
+def make_pictures(browser: Browser, address: str, data: Path) -> None:
     def opened(view: str, dark: bool = False, narrow: bool = False) -> Page:
         page = browser.new_page(viewport=NARROW if narrow else WIDE, color_scheme="dark" if dark else "light")
         page.goto(f"{address}{view}")
@@ -60,10 +60,10 @@ def take(browser: Browser, address: str, data: Path) -> None:
 
     photos = [data / "test" / CLASSES[name] / file for name, file in ASKED]
     save(opened("teach"), "teach")
-    asked = opened("ask")
-    ask(asked, photos[0])
-    asked.get_by_role("button", name="Why “").click()
-    save(asked, "ask")
+    page = opened("ask")
+    ask(page, photos[0])
+    page.get_by_role("button", name="Why “").click()
+    save(page, "ask")
     save(opened("classes"), "classes")
     mapped = opened("map", dark=True)
     mapped.locator("circle[data-label='banana']").first.hover()
@@ -93,7 +93,7 @@ def main(data: Path) -> None:
                 teach(client, data)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
-                take(browser, address, data)
+                make_pictures(browser, address, data)
                 browser.close()
         finally:
             studio.terminate()

@@ -122,8 +122,8 @@ def as_png(image: Image) -> bytes:
 def assert_model_is_its_log(project: Project) -> None:
     """The live model equals, to the last bit, one that learns the stored examples from nothing."""
     fresh = ImageLearner(project.backbone, project.preset)
-    for lesson in project.store.lessons_after(0, LARGEST_ID):
-        fresh.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
+    for row in project.store.rows_after(0, LARGEST_ID):
+        fresh.learn_vectors(row.vector[None], [row.label], [str(row.id)])
     live = project.live.current
     assert not project.live.rebuilding
     assert live.knows_something == hasattr(fresh.classifier, "learner_")

@@ -28,6 +28,8 @@ class LazyEstimator:
         """Look in scikit-learn for what is not here: ``get_params``, ``score``, ``set_fit_request`` and the like."""
         if name.endswith("_") and not name.startswith("_"):  # an attribute that only learning sets
             return object.__getattribute__(self, name)  # raises again, with the sentence of a property where it is one
+        if name.startswith("__") and not name.startswith("__sklearn"):  # what copy and pickle look for
+            raise AttributeError(name)
         replace_base()
         return getattr(self, name)
 

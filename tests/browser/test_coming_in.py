@@ -1,4 +1,4 @@
-"""A studio that is open to others, as a browser meets its door."""
+"""Logging in to a studio that other machines can reach, in a browser."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -14,7 +14,7 @@ from served import PATIENCE, start
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 REFUSED = "Failed to load resource: the server responded with a status of 401"
 STATUS = "path => fetch(path, {method: path === '/api/undo' ? 'POST' : 'GET'}).then((answer) => answer.status)"
-# Begun while the page is still let in: it may be led away at any moment after that.
+# Begun while the page is still logged in: it may be led away at any moment after that.
 KEEPS_ASKING = """() => {
   const ask = async () => (await import('/static/js/api.js')).get('/api/classes').catch(() => {});
   setInterval(ask, 50);
@@ -23,7 +23,7 @@ ASKED = ("/api/project", "/api/events", "/api/examples/1/image", "/api/undo")
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """An address and the token that was shown with it."""
     process, address = start(tmp_path_factory.mktemp("open"), "--host", "0.0.0.0")
     assert process.stdout is not None
@@ -35,21 +35,21 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 
 
 def say_token(page: Page, token: str) -> None:
-    page.get_by_label("The token that was shown").fill(token)
+    page.get_by_label("Token (shown when").fill(token)
     with page.expect_navigation():
-        page.get_by_role("button", name="Come in").click()
+        page.get_by_role("button", name="Log in").click()
 
 
-def test_the_token_opens_the_door_and_nothing_else_does(door: tuple[str, str], open_page: Opener) -> None:
-    address, token = door
+def test_the_token_logs_in_and_nothing_else_does(guarded: tuple[str, str], open_page: Opener) -> None:
+    address, token = guarded
     watched = open_page(f"{address}map", allowed=address)
     page = watched.page
     assert page.url == f"{address}login"
     assert [page.evaluate(STATUS, path) for path in ASKED] == [401] * len(ASKED)
 
     say_token(page, "not-the-right-token")
-    expect(page.get_by_role("alert")).to_have_text("That is not the token.")
-    expect(page.get_by_label("The token that was shown")).to_be_focused()
+    expect(page.get_by_role("alert")).to_have_text("This token is wrong.")
+    expect(page.get_by_label("Token (shown when")).to_be_focused()
     assert page.context.cookies() == []
 
     say_token(page, token)
@@ -72,8 +72,8 @@ def test_the_token_opens_the_door_and_nothing_else_does(door: tuple[str, str], o
     watched.faults.clear()
 
 
-def test_a_page_that_is_no_longer_let_in_leads_to_the_door(door: tuple[str, str], open_page: Opener) -> None:
-    address, token = door
+def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[str, str], open_page: Opener) -> None:
+    address, token = guarded
     watched = open_page(f"{address}login", allowed=address)
     page = watched.page
     say_token(page, token)
@@ -85,11 +85,11 @@ def test_a_page_that_is_no_longer_let_in_leads_to_the_door(door: tuple[str, str]
     watched.faults.clear()
 
 
-def test_the_door_is_readable_in_light_and_dark_on_wide_and_narrow_screens(
-    door: tuple[str, str], open_page: Opener
+def test_the_login_is_readable_in_light_and_dark_on_wide_and_narrow_screens(
+    guarded: tuple[str, str], open_page: Opener
 ) -> None:
-    watched = open_page(f"{door[0]}login", allowed=door[0])
-    expect(watched.page.get_by_label("The token that was shown")).to_be_focused()
+    watched = open_page(f"{guarded[0]}login", allowed=guarded[0])
+    expect(watched.page.get_by_label("Token (shown when")).to_be_focused()
     say_token(watched.page, "not-the-right-token")
     for width in (WIDE, NARROW):
         whole(watched.page, width)

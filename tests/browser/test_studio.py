@@ -120,7 +120,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     # a mistake: found, and removed
     studio.teach("pan", png(0, 70))
     go(page, "Check")
-    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”, but the others say “mug”")
+    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”, but the other pictures suggest “mug”")
     suspect.get_by_role("button", name="Remove").click(timeout=SLOW)
     expect(suspect).to_have_count(0, timeout=SLOW)
     settled(page)
@@ -221,13 +221,15 @@ def test_a_photo_that_the_browser_cannot_show_is_taught_asked_and_shown(studio: 
     check_pictures(page)
 
 
-def test_what_was_filmed_once_is_to_be_shown_again(studio: Studio) -> None:
+def test_what_came_from_one_clip_is_to_be_shown_again(studio: Studio) -> None:
     for category in ("mug", "ball"):
-        film = Recording(0, category, 1, "clutter", 1, "train")
-        studio.teach(category, *(as_png(render(film, frame, 96)) for frame in range(10)))
+        clip = Recording(0, category, 1, "clutter", 1, "train")
+        studio.teach(category, *(as_png(render(clip, frame, 96)) for frame in range(10)))
     page = studio.open("teach").page
     for category in ("mug", "ball"):
-        expect(card(page, category)).to_contain_text("Show it again, in another place: all of it came in one go.")
+        expect(card(page, category)).to_contain_text(
+            "Show it again in another place: all its pictures come from one clip."
+        )
     go(page, "Classes")
     expect(page.locator(".badge")).to_have_text(["show it again"] * 2)
 
@@ -247,7 +249,7 @@ def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Stud
     expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
 
     drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
-    expect(page.locator("#jobs")).to_contain_text("3 pictures I knew already", timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text("3 pictures taught before", timeout=SLOW)
     assert studio.counts() == {"pan": 5, "mug": 103}
 
 
@@ -255,10 +257,10 @@ def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: 
     watched = taught.open("teach")
     page = watched.page
     hand(page, "drop", '.card[data-label="mug"]', (0, 1), (0, 90))
-    expect(page.locator("#jobs")).to_contain_text("1 picture I knew already; not taught twice", timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text("1 picture taught before; not taught again", timeout=SLOW)
     hand(page, "drop", '.card[data-label="pan"]', (0, 2))
     page.get_by_role("button", name="Leave it as mug").click()
-    expect(page.locator("#jobs")).to_contain_text("1 picture kept another name")
+    expect(page.locator("#jobs")).to_contain_text("1 picture left in another class")
     assert taught.counts() == {"mug": 9, "pan": 8}
     hand(page, "drop", '.card[data-label="pan"]', (0, 3))
     page.get_by_role("button", name="Call it pan").click()
@@ -275,7 +277,7 @@ def test_news_of_teaching_moves_no_card(taught: Studio, tmp_path: Path) -> None:
     page = taught.open("teach").page
     before = card(page, "pan").bounding_box()
     hand(page, "drop", '.card[data-label="mug"]', (0, 1))
-    expect(page.locator("#jobs")).to_contain_text("1 picture I knew already", timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text("1 picture taught before", timeout=SLOW)
     assert card(page, "pan").bounding_box() == before
     page.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#jobs")).to_be_empty()
@@ -320,7 +322,9 @@ def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: P
     files_of(tmp_path / "mug", 0, range(60))
     choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
     page.get_by_role("button", name="Teach as mug").click()
-    page.get_by_role("button", name="Go on").click(timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text("Learned 48 pictures of “mug”; cancelled.", timeout=SLOW)
+    assert studio.counts() == {"mug": 48}
+    page.get_by_role("button", name="Go on (12 pictures)").click()
     see_count(page, "mug", 60)
 
 
@@ -386,9 +390,23 @@ def test_a_correction_that_does_not_turn_the_answer_is_taught_once(taught: Studi
     expect(words).to_contain_text("went from", timeout=SLOW)
     now = taught.ask(image.read_bytes())
     turned = now["known"] and now["label"] == "pan"
-    expect(words).to_contain_text("Thank you" if turned else "one example cannot turn the answer yet")
+    expect(words).to_contain_text("Corrected" if turned else "one example is not enough to change the answer")
     assert taught.counts() == {"mug": 8, "pan": 9}
-    expect(page.locator("#answer")).to_contain_text("I know this very picture: it was taught as “pan”", timeout=SLOW)
+    expect(page.locator("#answer")).to_contain_text("This picture was taught as “pan”", timeout=SLOW)
+
+
+def test_a_file_that_is_no_picture_is_named_and_leaves_no_broken_picture(taught: Studio, tmp_path: Path) -> None:
+    (tmp_path / "letter.png").write_text("no picture")
+    watched = taught.open("ask")
+    page = watched.page
+    choose(page, page.get_by_role("button", name="Choose a photo"), tmp_path / "letter.png")
+    expect(page.get_by_role("alert")).to_contain_text("The image is none of JPEG", timeout=SLOW)
+    expect(page.locator("#stage")).to_have_text("letter.png")
+    expect(page.locator("#stage img")).to_have_count(0)
+    ask_about(page, *files_of(tmp_path, 0, range(77, 78)))
+    check_pictures(page)
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()
 
 
 def test_what_looks_like_nothing_known_is_unknown(taught: Studio, tmp_path: Path) -> None:
@@ -452,7 +470,7 @@ def test_many_pictures_become_a_table_and_a_zip_goes_out_and_in(taught: Studio, 
         page.get_by_role("link", name="Download all pictures").click()
     download.value.save_as(tmp_path / "images.zip")
     choose(page, page.get_by_role("button", name="Choose a zip"), tmp_path / "images.zip")
-    expect(page.locator("#importing")).to_contain_text("16 files known already", timeout=SLOW)
+    expect(page.locator("#importing")).to_contain_text("16 files taught before", timeout=SLOW)
 
 
 def test_the_circles_of_the_map_are_walked_and_searched(shelf: Studio, open_page: Opener) -> None:

@@ -68,6 +68,15 @@ def test_a_bad_file_among_good_ones_is_named_and_the_others_are_taught(studio: S
     assert alone.json()["hint"]
 
 
+def test_the_hint_on_formats_is_given_for_unknown_formats_only(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert studio.teach("mug", b"no image").json()["hint"].startswith("Send an image in one of the formats JPEG")
+    assert studio.teach("mug", b"").json()["hint"] == "Choose another file."
+    assert studio.teach("mug", png(0, 0)[:60]).json()["hint"].startswith("Choose another image, or save this one")
+    assert studio.ask(png(0, 0), box="0,0,999,9").json()["hint"] == "Send a box that lies within the image."
+    monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
+    assert studio.ask(png(0, 0)).json()["hint"].startswith("Choose another image, or save this one")
+
+
 def test_an_explanation_shows_the_very_examples_and_its_map_adds_up(taught: Served) -> None:
     answer = taught.ask(png(1, 50), "/api/explain").json()
     assert answer["prediction"]["label"] == "kind 1"
@@ -96,7 +105,7 @@ def test_a_correction_teaches_once_and_says_what_it_changed(taught: Served) -> N
     now = taught.client.post("/api/predict", data={"asked": asked["asked"]}).json()["prediction"]
     assert answer["after"]["prediction"] == now
     assert answer["turned"] == (now["label"] == "kind 9" and now["known"])
-    assert answer["turned"] or "cannot turn the answer yet" in answer["sentence"]
+    assert answer["turned"] or "is not enough to change the answer" in answer["sentence"]
     assert taught.project.store.counts()["kind 9"] == 1
     again = taught.client.post("/api/correct", data=fields).json()
     assert (again["status"], again["example"]) == ("already", None)
@@ -110,7 +119,7 @@ def test_a_correction_that_one_example_cannot_bring_about_says_so(studio: Served
     answer = studio.ask(png(1, 3), "/api/correct", label="many", two_labels="true").json()
     assert answer["after"]["prediction"]["label"] == "other"
     assert not answer["turned"]
-    assert "one example cannot turn the answer yet" in answer["sentence"]
+    assert "one example is not enough to change the answer" in answer["sentence"]
 
 
 def test_an_address_with_nothing_behind_it_is_a_sentence_too(studio: Served) -> None:
@@ -192,10 +201,10 @@ def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: P
     response = taught.client.get("/api/project/model")
     assert response.headers["content-disposition"].endswith('.exll"')
     (tmp_path / "model.exll").write_bytes(response.content)
-    eye = load(tmp_path / "model.exll")
+    learner = load(tmp_path / "model.exll")
     for kind in range(3):
         said = taught.ask(png(kind, 80)).json()["prediction"]
-        prediction = eye.predict(png(kind, 80))
+        prediction = learner.predict(png(kind, 80))
         assert (said["label"], said["probability"]) == (prediction.label, prediction.probability)
 
 
@@ -204,11 +213,11 @@ def test_the_downloaded_model_names_its_examples_as_the_zip_of_images_does(taugh
     with zipfile.ZipFile(io.BytesIO(taught.client.get("/api/project/images").content)) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path)
-    eye = load(tmp_path / "model.exll")
-    remembered = [name for rule in eye.rules() for condition in rule.conditions for name in condition.names]
+    learner = load(tmp_path / "model.exll")
+    remembered = [name for rule in learner.rules() for condition in rule.conditions for name in condition.names]
     assert remembered
     assert set(remembered) <= set(names)
-    pages = rules_page(eye.rules(), "model", Thumbnails(folders_of(tmp_path / "model.exll", [])))
+    pages = rules_page(learner.rules(), "model", Thumbnails(folders_of(tmp_path / "model.exll", [])))
     assert "no image kept" not in pages
     said = taught.client.post("/api/explain", files={"file": ("x.png", png(0, 80))}).json()
     assert said["hit"]["examples"][0]["image"].startswith("/api/examples/")  # the studio's own names stay
@@ -241,7 +250,8 @@ def test_a_zip_of_odd_things_is_taken_apart_without_harm(studio: Served, tmp_pat
         archive.writestr("mug/notes.txt", b"text")
         archive.writestr("no folder.png", png(0, 3))
     answer = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).json()
-    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (2, 1, 2)
+    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (1, 1, 3)
+    assert studio.project.store.counts() == {"mug": 1}  # and no class named ".."
     assert not (tmp_path / "outside.png").exists()
     for bad in (b"no zip", file.getvalue()[:-30]):
         response = studio.client.post("/api/project/import", files={"file": ("a.zip", bad)})

@@ -13,6 +13,8 @@ from commands import COMMAND
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
 
+TESTS = Path(__file__).parents[1]
+
 pytestmark = pytest.mark.process
 
 
@@ -26,7 +28,7 @@ def test_a_signal_ends_it_cleanly_also_while_pages_listen(tmp_path: Path, end: s
         process.send_signal(end)
         output, _ = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert "everything that was taught is kept" in output
+    assert "everything that was taught is saved" in output
     assert [path.name for path in (tmp_path / "p" / "models").iterdir()] == ["1-1.exll"]
     with Project(tmp_path / "p") as project:
         assert project.store.counts() == {"mug": 1}
@@ -55,18 +57,44 @@ def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path) -> None:
         process.communicate()
 
 
+def test_it_says_what_it_opens_before_it_loads_anything(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['exll.studio.project'] = None; " + COMMAND
+    result = subprocess.run(
+        [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
+    )
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[0] == f"opening the project {tmp_path / 'p'} ..."
+
+
 def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
     hidden = "import sys; sys.modules['uvicorn'] = None; sys.argv[0] = 'exll'; " + COMMAND
     result = subprocess.run(
         [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == "exll: the studio needs some more packages; install them with: pip install 'exll[studio]'\n"
+    assert result.stderr == "exll: the studio needs more packages; install them with: pip install 'exll[studio]'\n"
 
 
 def test_help_loads_nothing_of_the_web() -> None:
     code = "import exll.cli.main, sys; assert not {'fastapi', 'uvicorn', 'exll.studio'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_teaching_and_asking_load_neither_scikit_learn_nor_matplotlib(tmp_path: Path) -> None:
+    code = """
+import sys
+from served import png, served
+
+with served(sys.argv[1]) as studio:
+    for kind in range(2):
+        studio.taught(f"kind {kind}", png(kind, 1), png(kind, 2))
+    assert studio.ask(png(1, 3), "/api/explain").json()["prediction"]["label"] == "kind 1"
+    for page in ("classes", "rules", "project", "project/model"):
+        assert studio.client.get(f"/api/{page}").status_code == 200
+assert not {"sklearn", "pandas", "matplotlib"} & set(sys.modules), "the studio needs none of them for this"
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "p")], check=True, env=environment)
 
 
 def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":

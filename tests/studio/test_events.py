@@ -35,9 +35,9 @@ class Listener(threading.Thread):
     def wait_for(self, kind: str) -> dict[str, Any]:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            for heard, facts in self.heard:
+            for heard, data in self.heard:
                 if heard == kind:
-                    return facts
+                    return data
             time.sleep(0.005)
         raise AssertionError(f"no {kind} among {self.heard}")
 
@@ -46,9 +46,9 @@ def test_pages_hear_what_others_teach_and_when_a_rebuild_is_done(studio: Served)
     listeners = [Listener(studio) for _ in range(3)]
     studio.taught("mug", png(0, 0), png(0, 1))
     for listener in listeners:
-        facts = listener.wait_for("changed")
-        step = facts.pop("undo")
-        assert facts == {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
+        data = listener.wait_for("changed")
+        step = data.pop("undo")
+        assert data == {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
         assert step == studio.json("/api/project")["undo"]
     studio.post("/api/examples/delete", ids=[1])
     for listener in listeners:

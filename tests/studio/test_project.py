@@ -13,7 +13,7 @@ from exll.studio import live
 from exll.studio.errors import BusyError
 from exll.studio.project import Project
 from exll.studio.serving import listen
-from exll.studio.work import Work
+from exll.studio.thread_pool import BoundedPool
 from networks import write_network
 from served import Served, png, served
 
@@ -26,9 +26,9 @@ def test_a_folder_is_open_in_one_studio_at_a_time(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ExLLError, match="holds other things and no project"):
+    with pytest.raises(ExLLError, match="is not empty and holds no project"):
         Project(tmp_path)
-    with pytest.raises(ExLLError, match="cannot be made a project's folder"):
+    with pytest.raises(ExLLError, match="cannot be used as a project's folder"):
         Project(tmp_path / "letter.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
@@ -97,19 +97,19 @@ def test_changes_that_pile_up_are_refused_and_not_queued_for_ever(studio: Served
 
 
 def test_work_that_piles_up_is_refused() -> None:
-    work, going_on = Work(1, 2, "test"), threading.Event()
+    pool, going_on = BoundedPool(1, 2, "test"), threading.Event()
 
     async def pile_up() -> None:
-        first, second = (asyncio.create_task(work.run(going_on.wait)) for _ in range(2))
+        first, second = (asyncio.create_task(pool.run(going_on.wait)) for _ in range(2))
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await work.run(going_on.wait)
+            await pool.run(going_on.wait)
         going_on.set()
         assert all(await asyncio.gather(first, second))
-        assert await work.run(lambda: 3) == 3
+        assert await pool.run(lambda: 3) == 3
 
     asyncio.run(pile_up())
-    work.close()
+    pool.close()
 
 
 def test_answers_are_sent_at_once() -> None:

@@ -1,4 +1,4 @@
-"""The model is the replay of the log: after any steps, from any snapshot, to the last bit."""
+"""The model is the replay of the log: after any steps, from any checkpoint, to the last bit."""
 
 import threading
 from collections.abc import Callable
@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from exll.studio import live
+from exll.studio.actions import Offered, delete, delete_class, relabel, rename_class, teach_images, undo
+from exll.studio.model import Model
 from exll.studio.project import Project
-from exll.studio.store import LARGEST_ID, Image, Lesson
-from exll.studio.teaching import Offered, delete, delete_class, relabel, rename_class, teach, undo
+from exll.studio.store import LARGEST_ID, Row, StoredImage
 from exll.types import Vector
 from served import assert_model_is_its_log, settle
 
@@ -32,12 +33,12 @@ class Hand:
         digest = self.rng.bytes(32).hex()
         self.project.pictures.keep(digest, b"")
         vector = (centre + self.rng.normal(size=width)).astype(np.float32)
-        return Offered(Image(digest, "PNG", 0, vector), "")
+        return Offered(StoredImage(digest, "PNG", 0, vector), "")
 
     def teach(self) -> None:
         label = str(self.rng.choice(LABELS))
         offers = [self.offer(label) for _ in range(self.rng.integers(1, 6))]
-        self.write(lambda: teach(self.project, offers, label, False))
+        self.write(lambda: teach_images(self.project, offers, label, False))
 
     def edit(self) -> None:
         live_ones = [example.id for example in self.project.store.examples(None, LARGEST_ID, -1)]
@@ -74,11 +75,11 @@ def test_after_any_steps_the_model_equals_a_fresh_replay(tmp_path: Path, seed: i
                 assert_model_is_its_log(project)
 
 
-@pytest.mark.parametrize("snapshot_every", [1, 7, LARGEST_ID])
+@pytest.mark.parametrize("checkpoint_every", [1, 7, LARGEST_ID])
 def test_opened_again_the_model_equals_a_fresh_replay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot_every: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every: int
 ) -> None:
-    monkeypatch.setattr(live, "SNAPSHOT_EVERY", snapshot_every)
+    monkeypatch.setattr(live, "CHECKPOINT_EVERY", checkpoint_every)
     rng = np.random.default_rng(7)
     for _ in range(5):
         with Project(tmp_path / "p") as project:
@@ -86,26 +87,26 @@ def test_opened_again_the_model_equals_a_fresh_replay(
             hand = Hand(project, rng)
             for _ in range(8):
                 hand.step()
-            if snapshot_every == LARGEST_ID:
-                monkeypatch.setattr(project.live, "_save_snapshot", lambda: None)  # as after a power cut
+            if checkpoint_every == LARGEST_ID:
+                monkeypatch.setattr(project.live, "_save_checkpoint", lambda: None)  # as after a power cut
         names = [path.name for path in (tmp_path / "p" / "models").iterdir()]
         assert len(names) <= 2
 
 
-def test_a_snapshot_spares_the_replay_and_a_damaged_one_costs_it(tmp_path: Path) -> None:
+def test_a_checkpoint_spares_the_replay_and_a_damaged_one_costs_it(tmp_path: Path) -> None:
     with Project(tmp_path / "p") as project:
         hand = Hand(project, np.random.default_rng(1))
         for _ in range(5):
             hand.teach()
         count = sum(project.store.counts().values())
-    (snapshot,) = (tmp_path / "p" / "models").iterdir()
+    (checkpoint,) = (tmp_path / "p" / "models").iterdir()
     with Project(tmp_path / "p") as project:
-        found = project.snapshots.newest()
+        found = project.checkpoints.newest()
         assert found is not None
         assert found[1] == count
-    snapshot.write_bytes(snapshot.read_bytes()[:-1])
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
     with Project(tmp_path / "p") as project:
-        assert project.snapshots.newest() is None
+        assert project.checkpoints.newest() is None
         assert_model_is_its_log(project)
 
 
@@ -117,17 +118,17 @@ def test_answers_go_on_during_a_rebuild_and_what_is_taught_meanwhile_is_in(
         for _ in range(30):
             hand.teach()
         old = project.live.current
-        going_on, learn = threading.Event(), live.Model.learn
+        going_on, learn = threading.Event(), Model.learn
 
-        def waiting_learn(model: live.Model, lessons: list[Lesson]) -> None:
+        def waiting_learn(model: Model, rows: list[Row]) -> None:
             if model is not old:
                 assert going_on.wait(30)
-            learn(model, lessons)
+            learn(model, rows)
 
-        monkeypatch.setattr(live.Model, "learn", waiting_learn)
+        monkeypatch.setattr(Model, "learn", waiting_learn)
         hand.write(lambda: delete(project, [1, 2, 3]))
         offers = [hand.offer("new one") for _ in range(4)]
-        hand.write(lambda: teach(project, offers, "new one", False))
+        hand.write(lambda: teach_images(project, offers, "new one", False))
         assert project.live.rebuilding
         assert project.live.current is old
         assert old.predict(offers[0].image.vector).label == "new one"
@@ -153,14 +154,14 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
     with Project(tmp_path / "p") as project:
         hand = Hand(project, np.random.default_rng(4))
         hand.teach()
-        broken, learn = project.live.current, live.Model.learn
+        broken, learn = project.live.current, Model.learn
 
-        def breaking(model: live.Model, lessons: list[Lesson]) -> None:
+        def breaking(model: Model, rows: list[Row]) -> None:
             if model is broken:
                 raise MemoryError
-            learn(model, lessons)
+            learn(model, rows)
 
-        monkeypatch.setattr(live.Model, "learn", breaking)
+        monkeypatch.setattr(Model, "learn", breaking)
         hand.teach()
         for _ in range(1000):
             if project.live.current is not broken:
@@ -169,14 +170,14 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
         assert_model_is_its_log(project)
 
 
-def test_another_preset_or_version_is_never_taken_for_this_one_s_snapshot(
+def test_another_preset_or_version_is_never_taken_for_this_one_s_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Project(tmp_path / "p") as project:
         Hand(project, np.random.default_rng(5)).teach()
-    monkeypatch.setattr("exll.studio.snapshots.__version__", "9.9")
+    monkeypatch.setattr("exll.studio.checkpoints.__version__", "9.9")
     with Project(tmp_path / "p") as project:
-        assert project.snapshots.newest() is None
+        assert project.checkpoints.newest() is None
         assert_model_is_its_log(project)
 
 
@@ -188,8 +189,8 @@ def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_
         for _ in range(4):
             hand.teach()
         store = project.store
-        fresh, outdated = (live.Model(project.backbone, project.preset, g) for g in (store.generation, 0))
-        fresh.learn(store.lessons_after(0, 2))  # the rest was taught after it had caught up
+        fresh, outdated = (Model(project.backbone, project.preset, g) for g in (store.generation, 0))
+        fresh.learn(store.rows_after(0, 2))  # the rest was taught after it had caught up
         hand.write(lambda: project.live._adopt(outdated))
         assert project.live.current is not outdated
         hand.write(lambda: project.live._adopt(fresh))
@@ -205,16 +206,16 @@ def test_learning_gives_way_to_those_who_wait_for_an_answer_and_to_nobody_else(
     with Project(tmp_path / "p") as project:
         hand = Hand(project, np.random.default_rng(5))
         hand.teach()
-        hand.write(lambda: None)  # the writer is past what came after the lesson
+        hand.write(lambda: None)  # the writer is past what came after the row
         assert pauses == []
-        with project.asked.answering(), project.asked.answering():
-            assert project.asked.waiting == 2
+        with project.recent_images.answering(), project.recent_images.answering():
+            assert project.recent_images.waiting == 2
             hand.teach()
             hand.write(lambda: None)
         assert pauses
         assert 0 < max(pauses) <= live.LONGEST_PAUSE
         before = len(pauses)
-        assert project.asked.waiting == 0
+        assert project.recent_images.waiting == 0
         hand.write(lambda: None)
         hand.write(lambda: None)
         assert len(pauses) <= before + 1  # one may have been decided while they still waited

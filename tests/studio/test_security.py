@@ -1,4 +1,4 @@
-"""Who is let in, and what nobody can do."""
+"""Access, limits and hostile requests."""
 
 import http.client
 from pathlib import Path
@@ -112,15 +112,30 @@ def test_too_much_that_was_not_announced_is_refused_while_it_comes(
     assert studio.client.get("/healthz").status_code == 200
 
 
+def test_too_much_is_refused_as_such_also_where_it_is_malformed(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_BODY_BYTES", 100_000)
+
+    def answer_to(chunks: int) -> httpx.Response:
+        content = (bytes(1000) for _ in range(chunks))
+        headers = {"Content-Type": "multipart/form-data; boundary=x"}
+        return studio.client.post("/api/teach", content=content, headers=headers)
+
+    response = answer_to(101)
+    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 0 MB.")
+    assert answer_to(100).status_code == 400
+
+
 def test_one_file_has_a_limit_of_its_own(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.routes.common.MOST_FILE_BYTES", 1000)
+    monkeypatch.setattr("exll.studio.routes.requests.MOST_FILE_BYTES", 1000)
     assert studio.teach("mug", png(0, 0)).status_code == 413
     assert studio.ask(png(0, 0)).status_code == 413
     assert studio.project.store.counts() == {}
 
 
 def test_an_image_of_too_many_pixels_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.seeing.MOST_PIXELS", 1000)
+    monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
     response = studio.teach("mug", png(0, 0))
     assert response.status_code == 422
     assert "48 x 48 pixels; at most 1,000 are read" in response.json()["error"]
@@ -140,7 +155,7 @@ def test_every_answer_tells_the_browser_to_run_nothing_foreign(studio: Served) -
     assert "content-security-policy" in studio.client.get("/teach", headers={"Host": "evil.example"}).headers
 
 
-def test_with_a_token_nothing_but_the_door_is_open(tmp_path: Path) -> None:
+def test_without_the_token_only_the_login_is_open(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         assert studio.client.get("/healthz").status_code == 200
         assert studio.client.get("/static/studio.css").status_code == 200
@@ -155,9 +170,9 @@ def test_with_a_token_nothing_but_the_door_is_open(tmp_path: Path) -> None:
         assert studio.client.get("/api/project", headers={"Cookie": f"{COOKIE}={TOKEN}"}).status_code == 401
 
 
-def test_the_right_token_opens_the_door_with_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
+def test_the_right_token_gives_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
-        assert "That is not the token" in studio.client.post("/login", data={"token": "wrong"}).text
+        assert "This token is wrong" in studio.client.post("/login", data={"token": "wrong"}).text
         assert not studio.client.cookies
         response = studio.client.post("/login", data={"token": TOKEN})
         cookie = response.headers["set-cookie"]

@@ -13,19 +13,23 @@ NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
 
 def studio(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The project's folder: made if missing, gone on with if there.")
+        Path, typer.Argument(metavar="DIR", help="The project's folder; it is created if missing.")
     ] = Path("studio"),
     host: Annotated[
-        str, typer.Option(help="The address to listen on; other than this machine's own, a token is asked for.")
+        str, typer.Option(help="The address to listen on; other than loopback, a token is needed.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 means any free one.")] = 8765,
     backbone: BackboneOption = None,
     preset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", callback=check_preset, help="Which learner; another one relearns all examples."),
+        typer.Option(
+            metavar="NAME",
+            callback=check_preset,
+            help="Which learner; with another one than before, all examples are relearned.",
+        ),
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A further host name to answer to.", show_default=False)
+        list[str] | None, typer.Option(metavar="NAME", help="One more host name to accept.", show_default=False)
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
@@ -33,14 +37,17 @@ def studio(
     from exll.errors import InputError
 
     if any(find_spec(name) is None for name in NEEDED):
-        raise InputError("the studio needs some more packages; install them with: pip install 'exll[studio]'")
+        raise InputError("the studio needs more packages; install them with: pip install 'exll[studio]'")
 
-    from exll.studio.project import Project
-    from exll.studio.serving import Server, address_of, listen, open_browser, serve
     from exll.studio.tokens import check_token, is_loopback, token_for
 
     token, is_new = token_for(host)
     check_token(host, token)
+    typer.echo(f"opening the project {folder} ...", err=True)  # the rest takes seconds on a small machine
+
+    from exll.studio.project import Project
+    from exll.studio.serving import Server, address_of, listen, open_browser, serve
+
     with listen(host, port) as listening, Project(folder, backbone, preset) as project:
         address = address_of(host, listening)
         server = Server(project, host, token, allow_host or ())
@@ -50,4 +57,4 @@ def studio(
         if not no_browser and is_loopback(host):
             open_browser(address)
         serve(server, listening)
-    typer.echo("the studio is closed; everything that was taught is kept")
+    typer.echo("the studio is closed; everything that was taught is saved")

@@ -3,23 +3,48 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
-from exll.errors import ExLLError
-from exll.studio.answers import Plain, refusal
+from exll.studio.error_responses import HANDLERS
 from exll.studio.guards import Guards, SafeHeaders
 from exll.studio.limits import BodyLimit, RateLimit
 from exll.studio.project import Project
-from exll.studio.routes import ask, check, classes, examples, news, pages, project, teach
+from exll.studio.routes import (
+    ask,
+    check,
+    classes,
+    correct,
+    examples,
+    explain,
+    login,
+    monitoring,
+    pages,
+    predictions,
+    project,
+    teach,
+    transfer,
+)
 from exll.studio.tokens import Gate, check_token
 from exll.version import __version__
 
 LOCAL = "127.0.0.1"
-ROUTERS = (teach, ask, classes, examples, check, project, news, pages)
+ROUTERS = (
+    teach,
+    ask,
+    explain,
+    correct,
+    predictions,
+    classes,
+    examples,
+    check,
+    project,
+    transfer,
+    monitoring,
+    login,
+    pages,
+)
 
 
 def create_app(
@@ -36,6 +61,7 @@ def create_app(
         openapi_url="/api/openapi.json",
         docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
+        exception_handlers=HANDLERS,
         middleware=[
             Middleware(SafeHeaders),
             Middleware(RateLimit, at_once=2 * rate, per_second=rate),
@@ -47,32 +73,4 @@ def create_app(
     for routes in ROUTERS:
         app.include_router(routes.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
-    app.add_exception_handler(ExLLError, _known_error)
-    app.add_exception_handler(RequestValidationError, _not_understood)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unknown_error)
     return app
-
-
-async def _known_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, ExLLError)
-    return refusal(error)
-
-
-async def _not_understood(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = " ".join(str(part) for part in first["loc"] if part != "body") or "the request"
-    return Plain({"error": f"{where}: {first['msg']}.", "hint": "/api/openapi.json says what is expected."}, 422)
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 404:  # of routes: what is missing behind one has its own sentence
-        hint = "/api/openapi.json says what there is."
-        return Plain({"error": f"there is nothing at {request.scope['path']}.", "hint": hint}, 404)
-    return Plain({"error": str(error.detail), "hint": ""}, error.status_code, error.headers)
-
-
-async def _unknown_error(_: Request, error: Exception) -> Response:
-    return Plain({"error": f"something went wrong inside ({type(error).__name__}).", "hint": "See the log."}, 500)

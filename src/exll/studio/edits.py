@@ -19,49 +19,49 @@ class Edit:
     sentence: str
     made_at: float
 
-    def facts(self) -> dict[str, Any]:
-        """For those who look at the project from outside."""
+    def to_dict(self) -> dict[str, Any]:
+        """For events and the JSON API."""
         return {"kind": self.kind, "sentence": self.sentence, "made_at": self.made_at}
 
 
-def last_edit(rows: sqlite3.Connection) -> Edit | None:
-    row = rows.execute("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1").fetchone()
+def last_edit(connection: sqlite3.Connection) -> Edit | None:
+    row = connection.execute("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1").fetchone()
     return None if row is None else Edit(*row)
 
 
-def log_edit(rows: sqlite3.Connection, kind: str, sentence: str, before: Sequence[Before]) -> None:
-    _log_changes(rows, _new_edit(rows, kind, sentence, None), before)
+def log_edit(connection: sqlite3.Connection, kind: str, sentence: str, before: Sequence[Before]) -> None:
+    _log_changes(connection, _new_edit(connection, kind, sentence, None), before)
 
 
 def log_taught(
-    rows: sqlite3.Connection, kind: str, group: str | None, before: Sequence[Before], wording: Wording
+    connection: sqlite3.Connection, kind: str, group: str | None, before: Sequence[Before], wording: Wording
 ) -> None:
     """A step of its own, or more of the last one where that is of the same group."""
-    edit = _last_of_group(rows, group) or _new_edit(rows, kind, "", group)
-    _log_changes(rows, edit, before)
+    edit = _last_of_group(connection, group) or _new_edit(connection, kind, "", group)
+    _log_changes(connection, edit, before)
     query = "SELECT label, count(*) FROM changes WHERE edit = ? GROUP BY label ORDER BY min(example)"
-    sentence = wording(dict(rows.execute(query, (edit,)).fetchall()))
-    rows.execute("UPDATE edits SET sentence = ?, made_at = ? WHERE id = ?", (sentence, time.time(), edit))
+    sentence = wording(dict(connection.execute(query, (edit,)).fetchall()))
+    connection.execute("UPDATE edits SET sentence = ?, made_at = ? WHERE id = ?", (sentence, time.time(), edit))
 
 
-def take_back(rows: sqlite3.Connection, edit: Edit) -> None:
-    rows.execute(
+def take_back(connection: sqlite3.Connection, edit: Edit) -> None:
+    connection.execute(
         "UPDATE examples SET label = changes.label, deleted = changes.deleted "
         "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
         (edit.id,),
     )
-    rows.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
+    connection.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
 
 
-def _last_of_group(rows: sqlite3.Connection, group: str | None) -> int | None:
+def _last_of_group(connection: sqlite3.Connection, group: str | None) -> int | None:
     """Nothing came in between: it is the last of all."""
     query = "SELECT id FROM edits WHERE id = (SELECT max(id) FROM edits) AND group_id = ?"
-    row = rows.execute(query, (group,)).fetchone()
+    row = connection.execute(query, (group,)).fetchone()
     return None if row is None else int(row[0])
 
 
-def _new_edit(rows: sqlite3.Connection, kind: str, sentence: str, group: str | None) -> int:
-    inserted = rows.execute(
+def _new_edit(connection: sqlite3.Connection, kind: str, sentence: str, group: str | None) -> int:
+    inserted = connection.execute(
         "INSERT INTO edits (kind, sentence, made_at, group_id) VALUES (?, ?, ?, ?)",
         (kind, sentence, time.time(), group),
     )
@@ -69,5 +69,5 @@ def _new_edit(rows: sqlite3.Connection, kind: str, sentence: str, group: str | N
     return inserted.lastrowid
 
 
-def _log_changes(rows: sqlite3.Connection, edit: int, before: Sequence[Before]) -> None:
-    rows.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", [(edit, *row) for row in before])
+def _log_changes(connection: sqlite3.Connection, edit: int, before: Sequence[Before]) -> None:
+    connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", [(edit, *row) for row in before])

@@ -1,6 +1,6 @@
-"""What can go wrong here: a sentence, a hint what to do, and the status that HTTP has for it."""
+"""What can go wrong here: a sentence, a hint what to do, and the HTTP status."""
 
-from exll.errors import ExLLError
+from exll.errors import ExLLError, ImageError
 
 
 class StudioError(ExLLError):
@@ -15,7 +15,7 @@ class StudioError(ExLLError):
 
 
 class RefusedError(StudioError):
-    """Neither the page itself nor anybody it lets in."""
+    """From another site, or for another host."""
 
     status = 403
 
@@ -33,21 +33,25 @@ class MissingError(StudioError):
 
 
 class ConflictError(StudioError):
-    """It cannot be done as things stand."""
+    """Not possible in the present state."""
 
     status = 409
 
 
 class TooLargeError(StudioError):
-    """More bytes than are taken."""
+    """More bytes than are accepted."""
 
     status = 413
 
 
 class UnusableError(StudioError):
-    """Understood, but not fit for what was asked."""
+    """Understood, but cannot be used."""
 
     status = 422
+
+
+class UnreadableError(UnusableError, ImageError):
+    """A file that is no image we can read, or too large an image."""
 
 
 class TooOftenError(StudioError):
@@ -58,7 +62,7 @@ class TooOftenError(StudioError):
 
 
 class BusyError(StudioError):
-    """All hands are full and enough is waiting."""
+    """Too much work is waiting already."""
 
     status = 503
     retry_after = 1

@@ -1,4 +1,4 @@
-"""News for open pages: published by any thread, heard by each subscriber in its own time, never waited for."""
+"""Events for open pages: published by any thread, read by each subscriber at its own pace; a publisher never waits."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ class _Subscriber:
         self.unheard: asyncio.Queue[str | None] = asyncio.Queue()
 
     def hear(self, message: str | None) -> None:
-        """In the subscriber's loop. Who falls far behind is told to look anew rather than everything it missed."""
+        """In the subscriber's loop. Who falls far behind gets one event "missed" instead of all that it missed."""
         if message is not None and self.unheard.qsize() >= MOST_UNHEARD:
             while not self.unheard.empty():
                 self.unheard.get_nowait()
@@ -35,8 +35,8 @@ class Events:
         self._numbers = itertools.count(1)
         self._closed = False
 
-    def publish(self, kind: str, facts: dict[str, Any]) -> None:
-        self._tell(_message(next(self._numbers), kind, facts))
+    def publish(self, kind: str, data: dict[str, Any]) -> None:
+        self._tell(_message(next(self._numbers), kind, data))
 
     def close(self) -> None:
         """Every stream ends, so that the server can."""
@@ -48,7 +48,7 @@ class Events:
         subscriber = _Subscriber()
         with self._lock:
             if self._closed or len(self._subscribers) >= MOST_SUBSCRIBERS:
-                raise BusyError("too many pages listen for news already.", "Close some of them.")
+                raise BusyError("too many pages are open already.", "Close some of them.")
             self._subscribers.add(subscriber)
         return self._heard_by(subscriber)
 
@@ -75,5 +75,5 @@ class Events:
                     subscriber.loop.call_soon_threadsafe(subscriber.hear, message)
 
 
-def _message(number: int, kind: str, facts: dict[str, Any]) -> str:
-    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(facts)}\n\n"
+def _message(number: int, kind: str, data: dict[str, Any]) -> str:
+    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"

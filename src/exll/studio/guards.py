@@ -1,6 +1,7 @@
-"""Who may ask: the right Host (no DNS rebinding), the page itself (no cross-site request), the bearer of the token.
+"""Which requests are answered: those with the right Host (no DNS rebinding), from our own pages (no cross-site
+requests), and with the token.
 
-And what every answer says to the browser: run nothing but our own files, guess no types, show us in no frame.
+And headers for the browser: run nothing but our own files, guess no types, allow no frame.
 """
 
 import ipaddress
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from exll.studio.answers import refusal
+from exll.studio.error_responses import error_response
 from exll.studio.errors import RefusedError, StudioError, UnauthorisedError
 from exll.studio.tokens import COOKIE, Gate, is_loopback
 
@@ -54,7 +55,7 @@ class SafeHeaders:
 
 
 class Guards:
-    """Host, then origin, then token. An answer says what is wrong and tells nothing else."""
+    """Host, then origin, then token. A refusal says what is wrong and nothing else."""
 
     def __init__(self, app: ASGIApp, host: str, gate: Gate | None, names: Iterable[str] = ()) -> None:
         self.app = app
@@ -74,7 +75,7 @@ class Guards:
         except UnauthorisedError as error:
             await _unauthorised(request, error)(scope, receive, send)
         except StudioError as error:
-            await refusal(error)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -123,7 +124,7 @@ def allowed_names(host: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _place_of(origin: str) -> str | None:
-    """Host and port of an Origin header; None where it is none."""
+    """Host and port of an Origin header; None where it is malformed."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -131,7 +132,7 @@ def _place_of(origin: str) -> str | None:
 
 
 def _name_of(host: str) -> str | None:
-    """The host of a Host header without its port; None where it is none."""
+    """The host of a Host header without its port; None where it is malformed."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port
@@ -151,6 +152,6 @@ def _is_address(name: str) -> bool:
 def _unauthorised(request: Request, error: UnauthorisedError) -> Response:
     if request.method == "GET" and not _path_of(request).startswith("/api"):
         return RedirectResponse("/login", 303)
-    response = refusal(error)
+    response = error_response(error)
     response.headers["WWW-Authenticate"] = "Bearer"
     return response

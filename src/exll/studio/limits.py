@@ -1,5 +1,6 @@
-"""How much and how often: bytes of a request, refused before they are read, and requests of one address."""
+"""Limits: bytes per request, checked before and while they are read, and requests per second and address."""
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
@@ -7,7 +8,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from exll.studio.answers import refusal
+from exll.studio.error_responses import error_response
 from exll.studio.errors import StudioError, TooLargeError, TooOftenError
 
 MOST_FILE_BYTES = 32_000_000
@@ -16,11 +17,11 @@ MOST_IMPORT_BYTES = 1_000_000_000
 IMPORT_PATH = "/api/project/import"
 LOGIN_PATH = "/login"
 ADDRESSES_KEPT = 1024
-LONGEST_LENGTH = 15  # digits of a length that could be meant
+LONGEST_LENGTH = 15  # digits
 
 
 class BodyLimit:
-    """Refuses by the announced length, and counts what truly comes: neither is believed alone."""
+    """Refuses by the announced length, and counts what arrives: the announced length may be wrong or missing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -35,7 +36,7 @@ class BodyLimit:
         )
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or len(announced) > LONGEST_LENGTH or int(announced) > most:
-            await refusal(error)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
             return
         await _Counted(self.app, most, error).run(scope, receive, send)
 
@@ -44,6 +45,7 @@ class _Counted:
     def __init__(self, app: ASGIApp, most: int, error: StudioError) -> None:
         self._app, self._most, self._error = app, most, error
         self._got = 0
+        self._all_read = False
         self._answered = False
 
     @property
@@ -54,11 +56,17 @@ class _Counted:
         async def counted() -> Message:
             message = await receive()
             self._got += len(message.get("body", b""))
+            self._all_read = not message.get("more_body", False)
             if self._too_much:
                 raise self._error
             return message
 
         async def answer(message: Message) -> None:
+            # A malformed body is refused at its first bad byte. Where it is also too large, that is the better reason.
+            if message.get("status") == 400:
+                while not (self._all_read or self._too_much):
+                    with contextlib.suppress(TooLargeError):
+                        await counted()
             # Whoever reads the body may have made an answer of its own out of the error.
             if self._too_much and not self._answered:
                 return
@@ -71,11 +79,11 @@ class _Counted:
             if self._answered:
                 raise
         if self._too_much and not self._answered:
-            await refusal(self._error)(scope, receive, send)
+            await error_response(self._error)(scope, receive, send)
 
 
 class Bucket:
-    """So many at once, and so many a second after that."""
+    """So many at once, and so many per second after that."""
 
     def __init__(self, at_once: float, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
         self._at_once, self._per_second, self._now = at_once, per_second, now
@@ -103,7 +111,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._may_pass(scope):
-            await refusal(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
+            await error_response(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

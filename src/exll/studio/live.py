@@ -1,90 +1,34 @@
-"""The model in memory. One thread writes, in the order of commits; anybody asks, at any time; a rebuild disturbs
-neither."""
+"""The model in memory. One thread changes it, in the order of commits; any thread may ask at any time; a rebuild runs
+in the background."""
 
-import copy
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import Any, TypeVar, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, TypeVar
 
 from exll.errors import LearningInterruptedError
-from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import Backbone
 from exll.linalg.threads import one_blas_thread
-from exll.studio.errors import BusyError, ConflictError
+from exll.studio.checkpoints import Checkpoints
+from exll.studio.errors import BusyError
 from exll.studio.events import Events
-from exll.studio.snapshots import Snapshots
-from exll.studio.store import Lesson, Store
-from exll.vision import ImageLearner
+from exll.studio.model import Model
+from exll.studio.store import Store
 
 Result = TypeVar("Result")
 
 MOST_WAITING = 64
 CHUNK = 32
-SNAPSHOT_EVERY = 500
+CHECKPOINT_EVERY = 500
+QUIET_SECONDS = 0.05
 TIME_FOR_OTHERS = 8.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
 LONGEST_PAUSE = 0.25  # but not longer
 
 log = logging.getLogger(__name__)
-
-
-class Model:
-    """A learner and how far in the log it is; ``generation`` says of which log.
-
-    ``learner`` belongs to the one thread that teaches it. ``eye`` is what it published last. Whoever asks takes that
-    once, so that a whole answer is of one moment, and waits for nobody.
-    """
-
-    def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
-        self.learner = ImageLearner(backbone, preset)
-        self.eye = ImageLearner(backbone, preset)
-        self.generation = generation
-        self.position = 0
-        self._remembering = threading.Lock()
-        self._remembered: dict[str, tuple[int, Any]] = {}
-
-    @property
-    def knows_something(self) -> bool:
-        return hasattr(self.eye.classifier, "learner_")
-
-    def learn(self, lessons: Sequence[Lesson]) -> None:
-        """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is
-        to give the very same model."""
-        for lesson in lessons:
-            self.learner.learn_vectors(lesson.vector[None], [lesson.label], [str(lesson.id)])
-            self.position = lesson.id
-
-    def publish(self) -> None:
-        """Show those who ask what was learned until now."""
-        if self.position:
-            eye, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
-            eye.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
-            self.eye = eye
-
-    def predict(self, vector: NDArray[np.float32]) -> Prediction:
-        return self.taught().predict_vectors(vector[None])[0]
-
-    def remembered(self, name: str, make: Callable[[ExLLClassifier], Result]) -> Result:
-        """What takes seconds to make, such as a map: made once for as long as nothing is learned."""
-        with self._remembering:
-            classifier = self.eye.classifier
-            learned = classifier.learner_.sample_count
-            if name not in self._remembered or self._remembered[name][0] != learned:
-                self._remembered[name] = learned, make(classifier)
-            return cast(Result, self._remembered[name][1])
-
-    def taught(self) -> ImageLearner:
-        """What was published last, if it can be asked already."""
-        if not self.knows_something:
-            raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
-        return self.eye
 
 
 class Live:
@@ -97,14 +41,14 @@ class Live:
     def __init__(
         self,
         store: Store,
-        snapshots: Snapshots,
+        checkpoints: Checkpoints,
         backbone: Backbone,
         preset: str,
         events: Events,
         in_demand: Callable[[], bool],
     ) -> None:
         self._store = store
-        self._snapshots = snapshots
+        self._checkpoints = checkpoints
         self._backbone = backbone
         self._preset = preset
         self._events = events
@@ -112,7 +56,7 @@ class Live:
         self._waiting: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(MOST_WAITING)
         self._wanted = threading.Event()
         self._closing = False
-        self._snapshot_at = 0
+        self._checkpoint_at = 0
         with ExitStack() as limited:
             limited.enter_context(one_blas_thread())
             self.current = self._restored()
@@ -125,14 +69,14 @@ class Live:
             thread.start()
 
     def close(self) -> None:
-        """Finish what is waiting, leave a snapshot, end."""
+        """Finish what is waiting, save a checkpoint, end."""
         self._closing = True
         self._wanted.set()
         rebuild, writer = self._threads
         rebuild.join()
         self._waiting.put(None)
         writer.join()
-        self._save_snapshot()
+        self._save_checkpoint()
         self._limited.close()
 
     @property
@@ -152,18 +96,18 @@ class Live:
 
     def follow(self) -> None:
         """Learn what was committed last; to be called by changes that append."""
-        lessons = self._store.lessons_after(self.current.position, CHUNK)
-        while lessons:
+        rows = self._store.rows_after(self.current.position, CHUNK)
+        while rows:
             try:
-                self.current.learn(lessons)
-                self.current.publish()
+                self.current.learn(rows)
             except Exception:  # the rows are safe; only this model can no longer be trusted
                 log.exception("learning broke off; the model is replayed")
                 self._wanted.set()
                 return
-            lessons = self._store.lessons_after(self.current.position, CHUNK)
-        if self.current.position - self._snapshot_at >= SNAPSHOT_EVERY:
-            self._save_snapshot()
+            rows = self._store.rows_after(self.current.position, CHUNK)
+        self.current.acknowledge()
+        if self.current.position - self._checkpoint_at >= CHECKPOINT_EVERY:
+            self._save_checkpoint()
 
     def rebuild(self) -> None:
         """Replay the log in the background; to be called by changes that did more than append."""
@@ -171,22 +115,22 @@ class Live:
         self._wanted.set()
 
     def _restored(self) -> Model:
-        """The last snapshot and the tail of the log."""
+        """The last checkpoint and the tail of the log."""
         model = self._new_model()
-        found = self._snapshots.newest()
+        found = self._checkpoints.newest()
         if found is not None:
             model.learner.classifier, model.position = found
-            self._snapshot_at = model.position
-        while lessons := self._store.lessons_after(model.position, CHUNK):
-            model.learn(lessons)
-        model.publish()
+            self._checkpoint_at = model.position
+        while rows := self._store.rows_after(model.position, CHUNK):
+            model.learn(rows)
+        model.acknowledge()
         return model
 
     def _new_model(self) -> Model:
         return Model(self._backbone, self._preset, self._store.generation)
 
     def _write_in_turn(self) -> None:
-        while (waiting := self._waiting.get()) is not None:
+        while (waiting := self._next_change()) is not None:
             change, future = waiting
             if not future.set_running_or_notify_cancel():
                 continue
@@ -196,6 +140,18 @@ class Live:
             except BaseException as error:
                 future.set_exception(error)
             self._leave_time_for_others(started)
+
+    def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
+        """While no change comes, make what the next who asks would have to wait for."""
+        try:
+            return self._waiting.get(timeout=QUIET_SECONDS)
+        except queue.Empty:
+            try:
+                _ = self.current.snapshot
+            except Exception:
+                log.exception("the model cannot be copied; it is replayed")
+                self._wanted.set()
+            return self._waiting.get()
 
     def _rebuild_when_wanted(self) -> None:
         while True:
@@ -213,14 +169,14 @@ class Live:
         done = 0
         while True:
             started = time.monotonic()
-            lessons = self._store.lessons_after(fresh.position, CHUNK)
+            rows = self._store.rows_after(fresh.position, CHUNK)
             # An edit and its generation are one commit: rows read before this line are of this generation.
             if self._closing or self._store.generation != fresh.generation:
                 return
-            if not lessons:
+            if not rows:
                 break
-            fresh.learn(lessons)
-            done += len(lessons)
+            fresh.learn(rows)
+            done += len(rows)
             self._events.publish("rebuilding", {"done": done, "examples": max(done, total)})
             self._leave_time_for_others(started)
         adopted: Future[None] = Future()
@@ -235,19 +191,19 @@ class Live:
         """In the writer's thread, so nothing is committed meanwhile."""
         if self._store.generation != fresh.generation:
             return
-        while lessons := self._store.lessons_after(fresh.position, CHUNK):
-            fresh.learn(lessons)
-        fresh.publish()
+        while rows := self._store.rows_after(fresh.position, CHUNK):
+            fresh.learn(rows)
+        fresh.acknowledge()
         self.current = fresh
-        self._save_snapshot()
+        self._save_checkpoint()
         self._events.publish("rebuilt", {"generation": fresh.generation})
 
-    def _save_snapshot(self) -> None:
+    def _save_checkpoint(self) -> None:
         model = self.current
-        if not model.knows_something or self.rebuilding:
+        if not model.position or self.rebuilding:
             return
         try:
-            self._snapshots.save(model.learner.classifier, model.generation, model.position)
+            self._checkpoints.save(model.learner.classifier, model.generation, model.position)
         except LearningInterruptedError:  # a replay is wanted already, or will be at the next start
             return
-        self._snapshot_at = model.position
+        self._checkpoint_at = model.position

@@ -67,14 +67,14 @@ class Pictures:
         flush_folder(folder)
 
     def keep(self, digest: str, content: bytes) -> None:
-        """On the disk, surely, when this returns."""
+        """Flushed to the disk when this returns."""
         path = self._path(self._images, digest)
         if path.exists():  # written whole or not at all, so it is this content
             return
         write_whole(path, content)
 
     def keep_thumbnail(self, digest: str, content: bytes) -> None:
-        """Perhaps lost in a power cut; then it is made anew when it is asked for."""
+        """May be lost in a power cut; then it is made again when it is needed."""
         write_whole(self._path(self._thumbnails, digest, ".webp"), content, flush=False)
 
     def image(self, digest: str) -> bytes:
@@ -100,7 +100,7 @@ class Pictures:
         return self._path(self._images, digest).exists()
 
     def tidy(self, known: Container[str]) -> None:
-        """Remove what was brought here and never became an example, because the power or somebody's patience ended."""
+        """Remove files that never became an example, because a request was broken off."""
         for folder in (self._images, self._thumbnails):
             for path in folder.glob("*/*"):
                 if path.name.removesuffix(".webp") not in known:

@@ -1,4 +1,4 @@
-"""One project: its folder, its model and its helpers, opened and closed together."""
+"""One project: its folder, its model and its threads, opened and closed together."""
 
 import os
 import sqlite3
@@ -9,14 +9,14 @@ from typing import Self
 from exll.errors import ExLLError
 from exll.features.backbone import DEFAULT, Backbone
 from exll.features.regions import PixelBox
-from exll.studio.asked import AskedImages
+from exll.studio.analysed_image import AnalysedImage, analyse
+from exll.studio.checkpoints import Checkpoints
 from exll.studio.events import Events
 from exll.studio.live import Live
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
-from exll.studio.seeing import SeenImage, see
-from exll.studio.snapshots import Snapshots
-from exll.studio.store import DATABASE, Image, Store
-from exll.studio.work import Work
+from exll.studio.recent_images import RecentImages
+from exll.studio.store import DATABASE, Store, StoredImage
+from exll.studio.thread_pool import BoundedPool
 from exll.vision import ImageLearner
 
 LOCK = "studio.lock"
@@ -25,7 +25,7 @@ MOST_LOOKING, MOST_READING, MOST_STUDYING = 64, 256, 8
 
 
 class Project:
-    """Three kinds of work: ``looking`` decodes images and runs the network, ``reading`` answers from the disk and the
+    """Three thread pools: ``looking`` decodes images and runs the network, ``reading`` answers from the disk and the
     model, and ``studying`` is what takes seconds, so that nobody who asks waits behind it."""
 
     def __init__(self, folder: str | os.PathLike[str], backbone: str | None = None, preset: str | None = None) -> None:
@@ -38,17 +38,17 @@ class Project:
                 self.preset = _preset_of(self.store, self.backbone, preset)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
-                self.snapshots = Snapshots(self.folder, self.store)
+                self.checkpoints = Checkpoints(self.folder, self.store)
                 self.events = Events()
-                self.asked = AskedImages()
-                self.looking = Work(LOOKING, MOST_LOOKING, "looking")
+                self.recent_images = RecentImages()
+                self.looking = BoundedPool(LOOKING, MOST_LOOKING, "looking")
                 self.live = Live(
                     self.store,
-                    self.snapshots,
+                    self.checkpoints,
                     self.backbone,
                     self.preset,
                     self.events,
-                    in_demand=lambda: self.asked.waiting > 0,
+                    in_demand=lambda: self.recent_images.waiting > 0,
                 )
             except BaseException:
                 self.store.close()
@@ -56,16 +56,16 @@ class Project:
         except BaseException:
             self._lock.close()
             raise
-        self.reading = Work(4, MOST_READING, "reading")
-        self.studying = Work(2, MOST_STUDYING, "studying")
+        self.reading = BoundedPool(4, MOST_READING, "reading")
+        self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
         self.closing.set()
         self.events.close()
-        for work in (self.studying, self.looking, self.reading):
-            work.close()
+        for pool in (self.studying, self.looking, self.reading):
+            pool.close()
         self.live.close()
         self.store.close()
         self._lock.close()
@@ -76,19 +76,19 @@ class Project:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def kept_image(self, content: bytes, box: PixelBox | None = None) -> Image:
-        """Look at an image and bring it to the disk; one that was taught before need not be looked at."""
+    def kept_image(self, content: bytes, box: PixelBox | None = None) -> StoredImage:
+        """Analyse an image and bring it to the disk; one that was taught before need not be analysed."""
         known = self.store.image(digest_of(content)) if box is None else None
         if known is not None:
             self.pictures.keep(known.digest, content)
             return known
-        return self.keep(see(content, self.backbone, box))
+        return self.keep(analyse(content, self.backbone, box))
 
-    def keep(self, image: SeenImage) -> Image:
-        """Bring an image to the disk that was looked at before."""
+    def keep(self, image: AnalysedImage) -> StoredImage:
+        """Bring an analysed image to the disk."""
         self.pictures.keep(image.digest, image.content)
         self.pictures.keep_thumbnail(image.digest, thumbnail_of(image.seen.picture))
-        return Image(image.digest, image.format, len(image.content), image.vector)
+        return StoredImage(image.digest, image.format, len(image.content), image.vector)
 
     @property
     def name(self) -> str:
@@ -97,11 +97,11 @@ class Project:
 
 def _usable_folder(folder: Path) -> Path:
     if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
-        raise ExLLError(f"{folder} holds other things and no project; name an empty or a new folder.")
+        raise ExLLError(f"{folder} is not empty and holds no project; choose an empty or a new folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ExLLError(f"{folder} cannot be made a project's folder: {error.strerror}.") from error
+        raise ExLLError(f"{folder} cannot be used as a project's folder: {error.strerror}.") from error
     return folder
 
 
@@ -118,18 +118,18 @@ def _locked(folder: Path) -> sqlite3.Connection:
 
 def _backbone_of(store: Store, wanted: str | None) -> Backbone:
     """The one that the project's vectors were made with."""
-    identity = store.fact("backbone_identity")
+    identity = store.metadata("backbone_identity")
     if identity is None:
         backbone = Backbone(wanted or DEFAULT)
-        store.set_fact("backbone", backbone.source)
-        store.set_fact("looks", str(backbone.looks))
-        store.set_fact("backbone_identity", backbone.identity)
+        store.set_metadata("backbone", backbone.source)
+        store.set_metadata("looks", str(backbone.looks))
+        store.set_metadata("backbone_identity", backbone.identity)
         return backbone
-    looks = int(store.fact("looks") or 1)  # which projects of before did not note
-    backbone = Backbone(wanted or store.fact("backbone") or DEFAULT, looks=looks)
+    looks = int(store.metadata("looks") or 1)  # older projects did not store it
+    backbone = Backbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks)
     if backbone.identity != identity:
         raise ExLLError(
-            f"this project was taught with the backbone {store.fact('backbone')} (identity {identity[:12]}), and "
+            f"this project was taught with the backbone {store.metadata('backbone')} (identity {identity[:12]}), and "
             f"{backbone.source} is another one (identity {backbone.identity[:12]}); begin a new project for it."
         )
     return backbone
@@ -137,11 +137,11 @@ def _backbone_of(store: Store, wanted: str | None) -> Backbone:
 
 def _preset_of(store: Store, backbone: Backbone, wanted: str | None) -> str:
     """Another preset is another model of the same examples: they are replayed."""
-    known = store.fact("preset")
+    known = store.metadata("preset")
     preset = wanted or known or ImageLearner(backbone).classifier.preset
     ImageLearner(backbone, preset).classifier._check_parameters()
     if known is None:
-        store.set_fact("preset", preset)
+        store.set_metadata("preset", preset)
     elif preset != known:
         store.renew("preset", preset)
     return preset

@@ -1,4 +1,4 @@
-"""The server: listens, tells where, opens the browser, ends cleanly."""
+"""The server: listens, opens the browser, ends cleanly."""
 
 import contextlib
 import os
@@ -45,7 +45,7 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A port of its own before anything else: an address in use is said at once."""
+    """Before the project is opened, so that an address in use is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named TCP, since asyncio sends at once (TCP_NODELAY) only on sockets that say so: else every answer waits 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

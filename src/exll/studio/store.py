@@ -29,8 +29,8 @@ EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted FROM examples"
 
 
 @dataclass(frozen=True)
-class Image:
-    """What is known of an image beside its bytes; ``vector`` is what the backbone saw."""
+class StoredImage:
+    """What is known of an image beside its bytes; ``vector`` is what the backbone made of it."""
 
     digest: str
     format: str
@@ -39,7 +39,9 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Example:
+class StoredExample:
+    """What is known of an example beside its image."""
+
     id: int
     digest: str
     label: str
@@ -49,7 +51,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Row:
     """An example as the model learns it; its ref is its number."""
 
     id: int
@@ -74,7 +76,7 @@ class Store:
         except BaseException:
             self.close()
             raise
-        self.generation = int(self.fact("generation") or 1)
+        self.generation = int(self.metadata("generation") or 1)
 
     def close(self) -> None:
         with self._lock:
@@ -84,39 +86,39 @@ class Store:
 
     # -- reading
 
-    def fact(self, name: str) -> str | None:
+    def metadata(self, name: str) -> str | None:
         row = self._one("SELECT value FROM facts WHERE name = ?", name)
         return None if row is None else str(row[0])
 
-    def image(self, digest: str) -> Image | None:
+    def image(self, digest: str) -> StoredImage | None:
         row = self._one("SELECT digest, format, bytes, vector FROM images WHERE digest = ?", digest)
         if row is None:
             return None
         digest, format, nbytes, vector = row
-        return Image(digest, format, nbytes, np.frombuffer(vector, np.float32))
+        return StoredImage(digest, format, nbytes, np.frombuffer(vector, np.float32))
 
     def digests(self) -> set[str]:
         """Of all images that belong to some example, deleted ones too."""
         return {digest for (digest,) in self._reading().execute("SELECT digest FROM images")}
 
-    def example(self, number: int) -> Example:
+    def example(self, number: int) -> StoredExample:
         """One that was ever taught, also where it is deleted now."""
         row = self._one(f"{EXAMPLE} WHERE id = ?", number)
         if row is None:
             raise MissingError(f"there is no example {number}.")
         return _example(row)
 
-    def taught_as(self, digest: str) -> list[Example]:
+    def taught_as(self, digest: str) -> list[StoredExample]:
         """Where an image was taught."""
         return self._examples(f"{EXAMPLE} WHERE digest = ? AND NOT deleted ORDER BY id", digest)
 
-    def examples(self, label: str | None, before: int, limit: int) -> list[Example]:
+    def examples(self, label: str | None, before: int, limit: int) -> list[StoredExample]:
         """The newest first, from below a number on."""
         of_label = "" if label is None else "AND label = :label "
         query = f"{EXAMPLE} WHERE NOT deleted AND id < :before {of_label}ORDER BY id DESC LIMIT :limit"
         return self._examples(query, {"label": label, "before": before, "limit": limit})
 
-    def numbered(self, numbers: Iterable[int]) -> dict[int, Example]:
+    def numbered(self, numbers: Iterable[int]) -> dict[int, StoredExample]:
         return {example.id: example for example in self._examples(f"{EXAMPLE} WHERE id IN {GIVEN}", _json(numbers))}
 
     def newest_of_each(self, count: int) -> dict[str, list[int]]:
@@ -135,14 +137,14 @@ class Store:
         query = "SELECT label, count(*) FROM examples WHERE NOT deleted GROUP BY label ORDER BY min(id)"
         return dict(self._reading().execute(query).fetchall())
 
-    def lessons_after(self, position: int, most: int) -> list[Lesson]:
+    def rows_after(self, position: int, most: int) -> list[Row]:
         """What a model that stands at a number has to learn next."""
         query = (
             "SELECT id, label, vector FROM examples JOIN images USING (digest) "
             "WHERE NOT deleted AND id > ? ORDER BY id LIMIT ?"
         )
         rows = self._reading().execute(query, (position, most))
-        return [Lesson(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
+        return [Row(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
 
     def kept(self) -> set[int]:
         """Examples that somebody looked at and found right, with the label they have now."""
@@ -152,51 +154,51 @@ class Store:
     def last_edit(self) -> Edit | None:
         return last_edit(self._reading())
 
-    def snapshots(self) -> list[tuple[str, int, int, str]]:
-        """File, generation, position and version of every snapshot, the newest first."""
+    def checkpoints(self) -> list[tuple[str, int, int, str]]:
+        """File, generation, position and version of every checkpoint, the newest first."""
         query = "SELECT file, generation, position, version FROM snapshots ORDER BY generation DESC, position DESC"
         return self._reading().execute(query).fetchall()
 
     # -- writing, in the writer's thread only
 
-    def set_fact(self, name: str, value: str) -> None:
-        with self._transaction() as rows:
-            _set_fact(rows, name, value)
+    def set_metadata(self, name: str, value: str) -> None:
+        with self._transaction() as connection:
+            _set_metadata(connection, name, value)
 
     def add(
-        self, taught: Sequence[tuple[Image, str, str]], kind: str, wording: Wording, group: str | None = None
-    ) -> list[Example]:
+        self, taught: Sequence[tuple[StoredImage, str, str]], kind: str, wording: Wording, group: str | None = None
+    ) -> list[StoredExample]:
         """Examples (image, label, name) in the order they are to be learned, as one edit; those of one group that
         follow one another are one edit together."""
         now, added = time.time(), []
-        with self._transaction() as rows:
+        with self._transaction() as connection:
             for image, label, name in taught:
-                rows.execute(
+                connection.execute(
                     "INSERT OR IGNORE INTO images VALUES (?, ?, ?, ?)",
                     (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
                 )
-                inserted = rows.execute(
+                inserted = connection.execute(
                     "INSERT INTO examples (digest, label, name, taught_at) VALUES (?, ?, ?, ?)",
                     (image.digest, label, name, now),
                 )
                 assert inserted.lastrowid is not None
-                added.append(Example(inserted.lastrowid, image.digest, label, name, now, False))
-            log_taught(rows, kind, group, [(example.id, example.label, 1) for example in added], wording)
+                added.append(StoredExample(inserted.lastrowid, image.digest, label, name, now, False))
+            log_taught(connection, kind, group, [(example.id, example.label, 1) for example in added], wording)
         return added
 
     def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None, deleted: bool = False) -> int:
         """Give live examples another label, or delete them. Says how many changed; none is no edit."""
-        with self._transaction() as rows:
-            before = rows.execute(
+        with self._transaction() as connection:
+            before = connection.execute(
                 f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND (? OR label != ?)",
                 (_json(numbers), deleted, label),
             ).fetchall()
             if not before:
                 return 0
             after = [(old if label is None else label, int(deleted), number) for number, old, _ in before]
-            rows.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
-            log_edit(rows, kind, sentence, before)
-            generation = self._next_generation(rows)
+            connection.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
+            log_edit(connection, kind, sentence, before)
+            generation = self._next_generation(connection)
         self.generation = generation
         return len(before)
 
@@ -205,42 +207,44 @@ class Store:
         edit = self.last_edit()
         if edit is None:
             raise ConflictError("there is nothing to undo.")
-        with self._transaction() as rows:
-            take_back(rows, edit)
-            generation = self._next_generation(rows)
+        with self._transaction() as connection:
+            take_back(connection, edit)
+            generation = self._next_generation(connection)
         self.generation = generation
         return edit
 
     def renew(self, name: str, value: str) -> None:
-        """Set a fact that the model depends on: it has to be replayed."""
-        with self._transaction() as rows:
-            _set_fact(rows, name, value)
-            generation = self._next_generation(rows)
+        """Set a value that the model depends on: it has to be replayed."""
+        with self._transaction() as connection:
+            _set_metadata(connection, name, value)
+            generation = self._next_generation(connection)
         self.generation = generation
 
     def keep(self, numbers: Iterable[int]) -> int:
-        with self._transaction() as rows:
+        with self._transaction() as connection:
             query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN {GIVEN} AND NOT deleted"
-            return rows.execute(query, (_json(numbers),)).rowcount
+            return connection.execute(query, (_json(numbers),)).rowcount
 
     def purge(self) -> list[str]:
         """Forget deleted examples for good, and with them what could be undone. Gives images nobody needs now."""
-        with self._transaction() as rows:
-            rows.execute("DELETE FROM edits")
-            rows.execute("DELETE FROM examples WHERE deleted")
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM edits")
+            connection.execute("DELETE FROM examples WHERE deleted")
             unused = "FROM images WHERE digest NOT IN (SELECT digest FROM examples)"
-            digests = [digest for (digest,) in rows.execute(f"SELECT digest {unused}")]
-            rows.execute(f"DELETE {unused}")
+            digests = [digest for (digest,) in connection.execute(f"SELECT digest {unused}")]
+            connection.execute(f"DELETE {unused}")
         return digests
 
-    def add_snapshot(self, file: str, generation: int, position: int, version: str, keep: int) -> list[str]:
-        """Note a snapshot; gives the files of those that are one too many."""
-        with self._transaction() as rows:
-            rows.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (file, generation, position, version))
-            old = rows.execute(
+    def add_checkpoint(self, file: str, generation: int, position: int, version: str, keep: int) -> list[str]:
+        """Note a checkpoint; gives the files of those that are one too many."""
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (file, generation, position, version)
+            )
+            old = connection.execute(
                 "SELECT file FROM snapshots ORDER BY generation DESC, position DESC LIMIT -1 OFFSET ?", (keep,)
             ).fetchall()
-            rows.executemany("DELETE FROM snapshots WHERE file = ?", old)
+            connection.executemany("DELETE FROM snapshots WHERE file = ?", old)
         return [file for (file,) in old]
 
     # -- connections
@@ -255,8 +259,8 @@ class Store:
             raise
         self._writer.execute("COMMIT")
 
-    def _next_generation(self, rows: sqlite3.Connection) -> int:
-        _set_fact(rows, "generation", str(self.generation + 1))
+    def _next_generation(self, connection: sqlite3.Connection) -> int:
+        _set_metadata(connection, "generation", str(self.generation + 1))
         return self.generation + 1
 
     def _reading(self) -> sqlite3.Connection:
@@ -275,19 +279,19 @@ class Store:
     def _one(self, query: str, *values: Any) -> Any:
         return self._reading().execute(query, values).fetchone()
 
-    def _examples(self, query: str, *values: Any) -> list[Example]:
+    def _examples(self, query: str, *values: Any) -> list[StoredExample]:
         given = values[0] if values and isinstance(values[0], dict) else values
         return [_example(row) for row in self._reading().execute(query, given)]
 
 
-def _example(row: Sequence[Any]) -> Example:
+def _example(row: Sequence[Any]) -> StoredExample:
     number, digest, label, name, taught_at, deleted = row
-    return Example(number, digest, label, name, taught_at, bool(deleted))
+    return StoredExample(number, digest, label, name, taught_at, bool(deleted))
 
 
 def _json(numbers: Iterable[int]) -> str:
     return json.dumps(list(numbers))
 
 
-def _set_fact(rows: sqlite3.Connection, name: str, value: str) -> None:
-    rows.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+def _set_metadata(connection: sqlite3.Connection, name: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))

@@ -1,4 +1,4 @@
-"""Pictures of a project's examples inside a page that is one file."""
+"""Thumbnails of a project's examples, embedded in the report."""
 
 import io
 

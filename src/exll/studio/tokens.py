@@ -1,4 +1,4 @@
-"""Who may come in when the studio is open to more than this machine."""
+"""The token that other machines need to open the studio."""
 
 import hashlib
 import hmac
@@ -36,14 +36,12 @@ def check_token(host: str, token: str | None) -> None:
     if token is None:
         if not is_loopback(host):
             raise InputError(
-                f"on {host} others could come in, so a token is needed; leave {VARIABLE} unset and one is made, or set "
-                f"it to at least {SHORTEST} characters."
+                f"other machines can reach {host}, so a token is needed; leave {VARIABLE} unset to have one made, or "
+                f"set it to at least {SHORTEST} characters."
             )
         return
     if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        raise InputError(
-            f"a token must have at least {SHORTEST} characters, plain letters, digits and signs; got {len(token)}."
-        )
+        raise InputError(f"a token must have at least {SHORTEST} ASCII characters without spaces; got {len(token)}.")
 
 
 class Gate:

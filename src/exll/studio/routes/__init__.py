@@ -1,1 +1,1 @@
-"""The JSON API and the pages, one small file a noun."""
+"""The JSON API and the pages, one file per noun."""

@@ -9,7 +9,7 @@ from exll.estimator import ExLLClassifier
 from exll.explain.topology import colours, topology_of
 from exll.explain.topology_page import circles_svg
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, change
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import (
     Changed,
     ContradictionShape,

@@ -4,26 +4,65 @@ from itertools import groupby
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 
-from exll.studio.labels import clean_label
+from exll.studio.actions import delete_class, rename_class
+from exll.studio.class_names import clean_label
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import (
-    Changed,
-    ClassesAnswer,
-    ClassName,
-    ClassRules,
-    ClassShape,
-    Rename,
-    RulesAnswer,
-    RuleShape,
-)
-from exll.studio.teaching import delete_class, rename_class
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import Changed, LabelText
 
 NEWEST = 8
 TOO_NEW = "The model is still learning this class."
 
 router = APIRouter(prefix="/api", tags=["classes"], responses=PROBLEMS)
+
+
+class ClassShape(BaseModel):
+    label: str
+    examples: int
+    newest: list[int] = Field(description="numbers of its newest examples")
+    prototypes: int
+    verdict: str = Field(description="have I taught enough? in two words")
+    sentence: str
+    tested: int
+    recognised: int
+    accuracy: float | None
+    confused_with: str | None
+    confusions: int
+
+
+class ClassesAnswer(BaseModel):
+    classes: list[ClassShape]
+    examples: int
+    rebuilding: bool
+
+
+class Rename(BaseModel):
+    label: LabelText
+    new_label: LabelText
+    merge: bool = False
+
+
+class ClassName(BaseModel):
+    label: LabelText
+
+
+class RuleShape(BaseModel):
+    prototype: int
+    support: int
+    share: float
+    examples: list[int]
+
+
+class ClassRules(BaseModel):
+    label: str
+    examples: int
+    rules: list[RuleShape]
+
+
+class RulesAnswer(BaseModel):
+    classes: list[ClassRules]
 
 
 @router.get("/classes")
@@ -58,7 +97,7 @@ def _classes(project: Project) -> ClassesAnswer:
     model, counts, newest = project.live.current, project.store.counts(), project.store.newest_of_each(NEWEST)
     progress, prototypes = {}, {}
     if model.knows_something:
-        classifier = model.eye.classifier
+        classifier = model.snapshot.classifier
         progress = {str(found.label): found for found in classifier.progress()}
         prototypes = {label: len(classifier.megacloud(label).prototypes) for label in progress}
     shapes = []
@@ -86,7 +125,7 @@ def _rules(project: Project, label: str | None) -> RulesAnswer:
     model = project.live.current
     if not model.knows_something:
         return RulesAnswer(classes=[])
-    shown = [rule for rule in model.eye.classifier.rules() if label is None or rule.label == label]
+    shown = [rule for rule in model.snapshot.classifier.rules() if label is None or rule.label == label]
     return RulesAnswer(
         classes=[
             ClassRules(

@@ -3,19 +3,29 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, Field
 
-from exll.studio.labels import clean_label
+from exll.studio.actions import delete, relabel
+from exll.studio.class_names import clean_label
 from exll.studio.pictures import for_browsers
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import Changed, ExamplesAnswer, ExampleShape, Numbers, Relabel
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import Changed, ExampleShape, LabelText, Numbers
 from exll.studio.store import LARGEST_ID
-from exll.studio.teaching import delete, relabel
 
 FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}  # an example never changes its image
 
 router = APIRouter(prefix="/api/examples", tags=["examples"], responses=PROBLEMS)
 ExampleNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+
+
+class Relabel(Numbers):
+    label: LabelText
+
+
+class ExamplesAnswer(BaseModel):
+    examples: list[ExampleShape]
+    next: int | None = Field(description="pass as 'before' for more; null at the end")
 
 
 @router.get("")

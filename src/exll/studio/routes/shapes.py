@@ -1,12 +1,13 @@
-"""What goes over the line, as OpenAPI shows it."""
+"""Parts of requests and answers that several routes share."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
 from exll.estimator import Prediction
+from exll.studio.actions import FileResult
 from exll.studio.edits import Edit
-from exll.studio.store import LARGEST_ID, Example
+from exll.studio.store import LARGEST_ID, StoredExample
 
 MOST_AT_ONCE = 10_000
 
@@ -24,14 +25,14 @@ class Problem(BaseModel):
 class ExampleShape(BaseModel):
     id: int
     label: str
-    name: str = Field(description="the file's name as it was sent; for the eyes only")
+    name: str = Field(description="the file's name as it was sent; only to be shown")
     taught_at: float = Field(description="seconds since 1970")
     deleted: bool
     image: str = Field(description="address of the image")
     thumbnail: str = Field(description="address of a small WebP")
 
     @classmethod
-    def of(cls, example: Example) -> "ExampleShape":
+    def of(cls, example: StoredExample) -> "ExampleShape":
         return cls(
             id=example.id,
             label=example.label,
@@ -73,118 +74,24 @@ class TaughtFile(BaseModel):
     file: str
     status: Literal["taught", "already", "conflict", "unreadable"]
     example: ExampleShape | None = None
-    taught_as: list[ExampleShape] = Field(default=[], description="where this very image was taught before")
+    taught_as: list[ExampleShape] = Field(default=[], description="where this image was taught before")
     error: str = ""
     hint: str = ""
 
-
-class TeachAnswer(BaseModel):
-    label: str
-    taught: int
-    results: list[TaughtFile]
-    counts: dict[str, int] = Field(description="examples of every class now")
-
-
-class PredictAnswer(BaseModel):
-    asked: str = Field(description="id of this image for a while: for explain, correct and evidence")
-    prediction: PredictionShape
-    taught_as: list[ExampleShape]
-
-
-class Picture(BaseModel):
-    """A learned example as evidence."""
-
-    example: int
-    similarity: float | None
-    image: str
-    thumbnail: str
-
-
-class EvidenceShape(BaseModel):
-    prototype: int
-    label: str
-    support: int
-    share: float
-    distance: float
-    membership: float
-    examples: list[Picture]
-
-
-class WhereShape(BaseModel):
-    """The score of a class taken apart by place; ``total + offset = score``."""
-
-    label: str
-    against: str | None
-    total: float
-    offset: float
-    score: float
-    picture: str = Field(description="address of a PNG: the image, orange for and blue against")
-
-
-class ExplainAnswer(BaseModel):
-    asked: str
-    prediction: PredictionShape
-    reason: str = Field(description="the decision in one sentence")
-    hit: EvidenceShape
-    near_hit: EvidenceShape | None
-    near_miss: EvidenceShape | None
-    where: list[WhereShape]
-    image: str
-    details: dict[str, Any] = Field(description="the whole explanation, as exll explain --json gives it")
-    taught_as: list[ExampleShape]
-
-
-class BeliefShape(BaseModel):
-    prediction: PredictionShape | None
-    probability: float = Field(description="of the label that was said to be right")
-
-
-class CorrectAnswer(BaseModel):
-    label: str
-    status: Literal["taught", "already"]
-    example: ExampleShape | None
-    before: BeliefShape
-    after: BeliefShape
-    turned: bool = Field(description="whether the model says the right label now")
-    sentence: str
-
-
-class ClassShape(BaseModel):
-    label: str
-    examples: int
-    newest: list[int] = Field(description="numbers of its newest examples")
-    prototypes: int
-    verdict: str = Field(description="have I taught enough? in two words")
-    sentence: str
-    tested: int
-    recognised: int
-    accuracy: float | None
-    confused_with: str | None
-    confusions: int
-
-
-class ClassesAnswer(BaseModel):
-    classes: list[ClassShape]
-    examples: int
-    rebuilding: bool
-
-
-class Rename(BaseModel):
-    label: LabelText
-    new_label: LabelText
-    merge: bool = False
-
-
-class ClassName(BaseModel):
-    label: LabelText
+    @classmethod
+    def of(cls, result: FileResult) -> "TaughtFile":
+        return cls(
+            file=result.file,
+            status=result.status,
+            example=None if result.example is None else ExampleShape.of(result.example),
+            taught_as=[ExampleShape.of(example) for example in result.taught_as],
+            error=result.error,
+            hint=result.hint,
+        )
 
 
 class Numbers(BaseModel):
     ids: list[Number] = Field(min_length=1, max_length=MOST_AT_ONCE)
-
-
-class Relabel(Numbers):
-    label: LabelText
 
 
 class Changed(BaseModel):
@@ -192,28 +99,6 @@ class Changed(BaseModel):
     rebuilding: bool = Field(
         description="whether the model is being replayed; the event 'rebuilt' says when it is done"
     )
-
-
-class ExamplesAnswer(BaseModel):
-    examples: list[ExampleShape]
-    next: int | None = Field(description="pass as 'before' for more; null at the end")
-
-
-class RuleShape(BaseModel):
-    prototype: int
-    support: int
-    share: float
-    examples: list[int]
-
-
-class ClassRules(BaseModel):
-    label: str
-    examples: int
-    rules: list[RuleShape]
-
-
-class RulesAnswer(BaseModel):
-    classes: list[ClassRules]
 
 
 class MapPrototype(BaseModel):
@@ -259,52 +144,4 @@ class EditShape(BaseModel):
 
     @classmethod
     def of(cls, edit: Edit) -> "EditShape":
-        return cls(**edit.facts())
-
-
-class UndoAnswer(BaseModel):
-    undone: EditShape
-    next: EditShape | None
-    rebuilding: bool
-
-
-class Storage(BaseModel):
-    """Bytes on the disk."""
-
-    images: int
-    database: int
-    models: int
-
-
-class ProjectAnswer(BaseModel):
-    name: str
-    preset: str
-    backbone: str
-    width: int
-    version: str
-    classes: int
-    examples: int
-    prototypes: int
-    model_bytes: int
-    storage: Storage
-    undo: EditShape | None
-    rebuilding: bool
-    limits: dict[str, int]
-
-
-class PurgeAnswer(BaseModel):
-    images: int = Field(description="how many left the disk")
-
-
-class ImportAnswer(BaseModel):
-    taught: int
-    already: int
-    conflicts: int
-    unreadable: int
-    passed_over: int
-    problems: list[TaughtFile]
-
-
-class Health(BaseModel):
-    status: Literal["ok"]
-    version: str
+        return cls(**edit.to_dict())

@@ -3,15 +3,15 @@
 from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Response, UploadFile
+from pydantic import BaseModel, Field
 
-from exll.errors import ImageError
 from exll.features.regions import PixelBox
-from exll.studio.answers import IMAGE_HINT, refusal
-from exll.studio.errors import ConflictError, UnusableError
+from exll.studio.actions import FileResult, Offered, teach_images
+from exll.studio.error_responses import error_response
+from exll.studio.errors import ConflictError, UnreadableError, UnusableError
 from exll.studio.project import Project
-from exll.studio.routes.common import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
-from exll.studio.routes.shapes import ExampleShape, TaughtFile, TeachAnswer
-from exll.studio.teaching import Offered, Outcome, teach
+from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
+from exll.studio.routes.shapes import TaughtFile
 
 MOST_FILES = 500
 LONGEST_GROUP = 64
@@ -28,8 +28,15 @@ Group = Annotated[
 ]
 
 
+class TeachAnswer(BaseModel):
+    label: str
+    taught: int
+    results: list[TaughtFile]
+    counts: dict[str, int] = Field(description="examples of every class now")
+
+
 @router.post("/teach", response_model=TeachAnswer)
-async def teach_images(
+async def teach(
     project: CurrentProject,
     label: LabelField,
     box: BoxField,
@@ -43,51 +50,26 @@ async def teach_images(
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file, box) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
-    outcomes = iter(
-        await change(project, lambda: teach(project, offered, label, two_labels, group=group)) if offered else []
+    taught = iter(
+        await change(project, lambda: teach_images(project, offered, label, two_labels, group=group)) if offered else []
     )
-    results = [offer if isinstance(offer, TaughtFile) else taught_file(offer, next(outcomes)) for offer in looked]
+    results = [TaughtFile.of(next(taught) if isinstance(offer, Offered) else offer) for offer in looked]
     if all(result.status in ("unreadable", "conflict") for result in results):
         return _refused(results)
     counts = await project.reading.run(project.store.counts)
     return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
 
 
-async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | TaughtFile:
+async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | FileResult:
     content, name = await content_of(file), name_of(file)
     try:
         return Offered(await project.looking.run(project.kept_image, content, box), name)
-    except ImageError as error:
-        return unreadable_file(name, error)
-
-
-def taught_file(offer: Offered, outcome: Outcome) -> TaughtFile:
-    result = TaughtFile(
-        file=offer.name,
-        status=outcome.status,
-        example=None if outcome.example is None else ExampleShape.of(outcome.example),
-        taught_as=[ExampleShape.of(example) for example in outcome.taught_as],
-    )
-    if outcome.status == "conflict":
-        error = conflict(outcome)
-        result.error, result.hint = str(error), error.hint
-    return result
-
-
-def unreadable_file(name: str, error: ImageError) -> TaughtFile:
-    return TaughtFile(file=name, status="unreadable", error=str(error), hint=IMAGE_HINT)
-
-
-def conflict(outcome: Outcome) -> ConflictError:
-    labels = ", ".join(f'"{label}"' for label in dict.fromkeys(example.label for example in outcome.taught_as))
-    return ConflictError(
-        f"this very image was taught as {labels} already.",
-        "Relabel that example, or say that the image may have two labels.",
-    )
+    except UnreadableError as error:
+        return FileResult(name, "unreadable", error=str(error), hint=error.hint)
 
 
 def _refused(results: list[TaughtFile]) -> Response:
     """None could be taught: the first one says why."""
     first = results[0]
     kind = ConflictError if any(result.status == "conflict" for result in results) else UnusableError
-    return refusal(kind(first.error, first.hint), results=[result.model_dump() for result in results])
+    return error_response(kind(first.error, first.hint), results=[result.model_dump() for result in results])

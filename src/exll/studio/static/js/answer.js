@@ -2,9 +2,11 @@
 
 import { bar, fill, h, quoted } from "./dom.js";
 import { pictures } from "./pictures.js";
-import { counted, percent, sureness, surely } from "./words.js";
+import { counted, percent, confidenceWords, confidence } from "./words.js";
 
 const SHOWN = 6;
+const LOCAL = "Local inference (the nearest pictures)";
+const GLOBAL = "Global inference (whole classes)";
 
 /** @param {HTMLElement} element @param {any} prediction */
 export function showAnswer(element, prediction, taughtAs = []) {
@@ -14,15 +16,15 @@ export function showAnswer(element, prediction, taughtAs = []) {
 
 function known({ label, probability, runner_up: other }) {
   return [
-    h("p", { class: "faint" }, `${sureness(probability)} …`),
+    h("p", { class: "faint" }, `${confidenceWords(probability)} …`),
     h("p", { class: "says" }, h("bdi", {}, label)),
     bar(probability),
     h(
       "p",
       {},
-      h("strong", {}, surely(probability)),
-      " sure",
-      other !== null && ["; if not, then ", quoted(other)],
+      "Confidence: ",
+      h("strong", {}, confidence(probability)),
+      other !== null && ["; second choice: ", quoted(other)],
       ".",
     ),
   ];
@@ -32,7 +34,7 @@ function unknown({ label }) {
   return [
     h("p", { class: "says" }, "Unknown"),
     h("p", {}, h("strong", {}, "Nothing I know looks like this.")),
-    h("p", { class: "faint" }, "The nearest is ", quoted(label), "."),
+    h("p", { class: "faint" }, "The nearest class is ", quoted(label), "."),
   ];
 }
 
@@ -41,7 +43,7 @@ function taught(examples) {
   return h(
     "p",
     {},
-    "I know this very picture: it was taught as ",
+    "This picture was taught as ",
     labels.map((label, i) => [i > 0 && " and ", quoted(label)]),
     ".",
   );
@@ -49,40 +51,40 @@ function taught(examples) {
 
 /** The words of the answer, for those who listen. */
 export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${sureness(probability)} ${label}, ${surely(probability)}` : "Unknown. Nothing I know looks like this.";
+  isKnown ? `${confidenceWords(probability)} ${label}, ${confidence(probability)}` : "Unknown. Nothing I know looks like this.";
 
 /** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {
   const { hit, near_hit: nearHit, near_miss: nearMiss, prediction } = found;
   const says = prediction.known
     ? `It looks most like ${hit.support > 1 ? "these " : ""}`
-    : "The nearest I know, yet not near enough: ";
+    : "The nearest pictures, but not near enough: ";
   fill(
     element,
     h("h2", {}, "Why"),
-    h("p", {}, voices(found.details)),
+    h("p", {}, inferences(found.details)),
     card("Hit", [says, ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
-      : nothing("Near hit", [quoted(hit.label), " has one look only so far."]),
+      : nothing("Near hit", ["So far ", quoted(hit.label), " has only one group of pictures."]),
     nearMiss
       ? card("Near miss", ["The nearest of another class: ", ...of(nearMiss), "."], nearMiss)
-      : nothing("Near miss", ["I know no other class yet."]),
-    h("details", {}, h("summary", {}, "In the model's own words"), h("p", {}, found.reason)),
+      : nothing("Near miss", ["There is no other class yet."]),
+    h("details", {}, h("summary", {}, "The decision in one sentence"), h("p", {}, found.reason)),
   );
 }
 
-/** What the two ways of looking say: at the nearest pictures, and at whole classes. */
-function voices({ label, local_label: local, global_label: global }) {
-  if (local === global) return ["The pictures nearest to it and the classes as a whole both say ", quoted(local), "."];
+/** What local inference (the nearest pictures) and global inference (whole classes) say. */
+function inferences({ label, local_label: local, global_label: global }) {
+  if (local === global) return [`${LOCAL} and ${GLOBAL.toLowerCase()} both say `, quoted(local), "."];
   return [
-    "By the pictures nearest to it, it is ",
+    `${LOCAL} says `,
     quoted(local),
-    "; by the classes as a whole, ",
+    `, ${GLOBAL.toLowerCase()} says `,
     quoted(global),
-    ". In such cases ",
+    ". Combined, the answer is ",
     quoted(label),
-    " was right most often.",
+    ".",
   ];
 }
 
@@ -101,7 +103,7 @@ function card(title, words, { examples, label }) {
       h(
         "p",
         { class: "faint" },
-        `${examples.length > 1 ? "The closest of them" : "It"} is ${percent(Math.max(0, closest))} alike.`,
+        `${examples.length > 1 ? "Similarity of the closest" : "Similarity"}: ${percent(Math.max(0, closest))}`,
       ),
   );
 }

@@ -17,6 +17,7 @@ const [stage, answer, evidence, where] = ["stage", "answer", "evidence", "where"
 const [live, freeze] = ["live", "freeze"].map(byId);
 const camera = new Camera();
 let asking = 0; // the number of the newest question: a late answer to an older one is dropped
+let picture = null; // of the newest question
 let shown = null; // {asked, prediction, taughtAs} of the picture on the stage
 
 const correction = new Correction(byId("correction"), () => shown && explain({ asked: shown.asked }));
@@ -26,13 +27,20 @@ async function ask(file) {
   stopCamera();
   correction.clear();
   fill(evidence);
-  const image = h("img", { alt: "The picture that you asked about", src: URL.createObjectURL(file) });
-  image.addEventListener("load", () => image.classList.toggle("small", image.naturalWidth < 288));
-  fill(stage, image);
+  picture = stagePicture(file);
+  fill(stage, picture);
   where.hidden = true;
   shown = null;
   const found = await explain({ file });
   if (found) await correction.offer(shown);
+}
+
+function stagePicture(file) {
+  const image = h("img", { alt: "The picture that you asked about", src: URL.createObjectURL(file) });
+  image.addEventListener("load", () => image.classList.toggle("small", image.naturalWidth < 288));
+  // Either it is no picture, or the server has to send it in a format that this browser shows.
+  image.addEventListener("error", () => image.replaceWith(h("p", {}, h("bdi", {}, file.name))));
+  return image;
 }
 
 async function explain(what) {
@@ -52,11 +60,9 @@ async function explain(what) {
   shown = { asked: found.asked, prediction: found.prediction, taughtAs: found.taught_as };
   showAnswer(answer, found.prediction, found.taught_as);
   showEvidence(evidence, found);
-  const image = stage.querySelector("img");
-  if (image) {
-    if (where.hidden) image.src = found.image; // the server's copy is upright in every browser
-    offerMaps(where, image, found.where);
-  }
+  if (where.hidden) picture.src = found.image; // the server's copy is upright in every browser
+  fill(stage, picture);
+  offerMaps(where, picture, found.where);
   answer.scrollIntoView({ block: "nearest" }); // on a telephone it stands below the picture
   say(spoken(found.prediction));
   return found;
@@ -110,7 +116,7 @@ async function watch(number) {
 }
 
 function receive([first, ...more]) {
-  if (more.length) tell("One picture at a time here.", "The Project page asks about many at once.", { seconds: 8 });
+  if (more.length) tell("Only the first picture is used.", "The Project page classifies many at once.", { seconds: 8 });
   ask(first.file);
 }
 
@@ -121,10 +127,10 @@ async function welcome() {
   fill(
     answer,
     examples > 0
-      ? h("p", { class: "faint" }, "The answer stands here.")
+      ? h("p", { class: "faint" }, "The answer appears here.")
       : [
-          h("p", {}, h("strong", {}, "I know nothing yet.")),
-          h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach me something first")),
+          h("p", {}, h("strong", {}, "Nothing was taught yet.")),
+          h("p", {}, h("a", { class: "button primary", href: "/teach" }, "Teach something first")),
         ],
   );
 }

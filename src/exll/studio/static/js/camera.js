@@ -4,9 +4,9 @@ const LONGEST_SIDE = 640;
 const QUALITY = 0.9;
 
 const REASONS = {
-  NotAllowedError: ["The camera is not allowed here.", "Allow it beside the address of this page, then try again."],
-  NotFoundError: ["There is no camera.", "Plug one in, or choose photos instead."],
-  NotReadableError: ["The camera is in use elsewhere.", "Close the other program, then try again."],
+  NotAllowedError: ["The browser does not allow the camera.", "Allow it in the address bar, then try again."],
+  NotFoundError: ["No camera was found.", "Plug one in, or choose photos instead."],
+  NotReadableError: ["Another program uses the camera.", "Close that program, then try again."],
 };
 
 export class Camera {
@@ -22,7 +22,7 @@ export class Camera {
     this.close();
     // Browsers give the camera to safe pages alone.
     if (!navigator.mediaDevices)
-      throw refusal(["This browser gives no camera to this page.", "Open the studio on this machine, or over https."]);
+      throw refusal(["This browser allows no camera on this page.", "Open the studio on this machine, or over https."]);
     try {
       this.stream = await navigator.mediaDevices.getUserMedia({
         video: device ? { deviceId: { exact: device } } : { facingMode: { ideal: "environment" } },
@@ -54,7 +54,7 @@ export class Camera {
     canvas.getContext("2d").drawImage(this.video, 0, 0, canvas.width, canvas.height);
     return new Promise((done, failed) =>
       canvas.toBlob(
-        (blob) => (blob ? done(blob) : failed(refusal(["The camera shows nothing yet.", "Wait a moment."]))),
+        (blob) => (blob ? done(blob) : failed(refusal(["There is no picture from the camera yet.", "Wait a moment."]))),
         "image/jpeg",
         QUALITY,
       ),

@@ -26,7 +26,7 @@ class Panel {
       "div",
       { class: "camera" },
       this.camera.video,
-      h("div", { class: "row" }, this.hold, h("button", { type: "button", onclick: () => this.takeOne() }, "Take one")),
+      h("div", { class: "row" }, this.hold, h("button", { type: "button", onclick: () => this.takeOne() }, "Take one picture")),
       this.status,
     );
     this.listen();
@@ -43,7 +43,7 @@ class Panel {
     this.button.setAttribute("aria-pressed", "true");
     fill(this.slot, this.element);
     this.element.scrollIntoView({ block: "nearest" });
-    this.status.textContent = "Turn it around while you record, so that I see it from all sides.";
+    this.status.textContent = "Turn the object while you record, so that all its sides are learned.";
     await this.offerDevices();
   }
 

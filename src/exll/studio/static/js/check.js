@@ -1,4 +1,4 @@
-/** The Check page: doubtful pictures, and pictures under two names. */
+/** The Check page: doubtful pictures, and pictures in two classes. */
 
 import { get, postJson } from "./api.js";
 import { askLabel } from "./dialogs.js";
@@ -6,7 +6,7 @@ import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
 import { onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
 import { picture, pictures } from "./pictures.js";
-import { counted, surely } from "./words.js";
+import { counted, confidence } from "./words.js";
 
 const COMPARED = 4;
 let labels = [];
@@ -34,8 +34,8 @@ async function look() {
 }
 
 function summary(doubtful, judged, kept) {
-  const found = doubtful ? `${counted(doubtful, "picture")} to look at` : "All is well: every picture fits its class";
-  return `${found}; ${counted(judged, "picture")} judged${kept ? `, ${kept} kept by you` : ""}.`;
+  const found = doubtful ? `${counted(doubtful, "picture")} to look at` : "Every picture fits its class";
+  return `${found}; ${counted(judged, "picture")} checked${kept ? `, ${kept} confirmed by you` : ""}.`;
 }
 
 function list(id, items) {
@@ -49,8 +49,8 @@ function suspectItem({ example, would_be: other, doubt }) {
     id,
     label,
     [
-      h("p", {}, "Taught as ", quoted(label), ", but the others say ", quoted(other), "."),
-      h("p", { class: "faint" }, `Doubt: ${surely(doubt)}; `, h("bdi", {}, name)),
+      h("p", {}, "Taught as ", quoted(label), ", but the other pictures suggest ", quoted(other), "."),
+      h("p", { class: "faint" }, `Doubt: ${confidence(doubt)}; `, h("bdi", {}, name)),
       h(
         "div",
         { class: "compared" },
@@ -69,7 +69,7 @@ function suspectItem({ example, would_be: other, doubt }) {
 /** Some other pictures of a class, to hold the doubtful one against. */
 function compared(label, id) {
   const numbers = (newest.get(label) ?? []).filter((number) => number !== id).slice(0, COMPARED);
-  return h("div", {}, h("p", { class: "faint" }, "Others of ", quoted(label)), pictures(numbers, label));
+  return h("div", {}, h("p", { class: "faint" }, "Other pictures of ", quoted(label)), pictures(numbers, label));
 }
 
 function contradictionItem(examples) {
@@ -82,7 +82,7 @@ function contradictionItem(examples) {
       h(
         "p",
         {},
-        "This very picture was taught as ",
+        "This picture was taught as ",
         names.map((label, i) => [i > 0 && " and as ", quoted(label)]),
         ".",
       ),
@@ -131,10 +131,10 @@ async function change(path, body, done) {
   return true;
 }
 
-const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept; I shall not ask again.");
+const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept. It will not be listed again.");
 const relabel = (ids, label) =>
-  change("/api/examples/relabel", { ids, label }, `Called ${label} now. Undo takes it back.`);
-const remove = (ids) => change("/api/examples/delete", { ids }, "Removed. Undo brings it back.");
+  change("/api/examples/relabel", { ids, label }, `The class is ${label} now. Undo restores the old one.`);
+const remove = (ids) => change("/api/examples/delete", { ids }, "Removed. Undo restores it.");
 
 async function ask(ids, label) {
   const name = await askLabel(

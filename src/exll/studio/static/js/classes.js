@@ -60,7 +60,7 @@ function section(one, rules) {
       "div",
       {},
       rules.slice(0, all ? rules.length : RULES).map((rule) => ruleOf(rule, label)),
-      rules.length === 0 && h("p", { class: "faint" }, "The rules come with the next pictures."),
+      rules.length === 0 && h("p", { class: "faint" }, "No rules yet: this class is still being learned."),
       rules.length > RULES &&
         h(
           "button",
@@ -100,8 +100,8 @@ function ruleOf({ support, share, examples }, label) {
 function progress({ label, sentence, tested, recognised, confused_with: other, confusions }) {
   if (!tested) return sentence.replace(`"${label}": `, "");
   return [
-    `Of its last ${counted(tested, "picture")} I recognised ${recognised} before I learned them`,
-    other !== null && [`; ${confusions} I took for `, quoted(other)],
+    `${recognised} of its last ${counted(tested, "picture")} were recognised before they were learned`,
+    other !== null && [`; ${confusions} were taken for `, quoted(other)],
     ".",
   ];
 }
@@ -124,7 +124,7 @@ async function rename(label, given = label) {
     if (error.status !== 409) complain(error, () => rename(label, name));
     else if (
       await choice(
-        `There is a class ${name} already`,
+        `The class ${name} exists already`,
         [h("p", {}, "The two can become one class.")],
         [["Merge them", true]],
       )
@@ -144,13 +144,13 @@ async function merge(label) {
 
 async function join(label, into) {
   const done = await trying(() => postJson("/api/classes/rename", { label, new_label: into, merge: true }));
-  if (done) tell(`${label} is ${into} now.`, "Undo takes it back.", { seconds: 8 });
+  if (done) tell(`Merged ${label} into ${into}.`, "Undo takes it back.", { seconds: 8 });
 }
 
 async function remove({ label, examples }) {
   const sure = await confirmed(
     `Delete ${label}?`,
-    `I shall forget the class and its ${counted(examples, "picture")}. You can undo this.`,
+    `The class and its ${counted(examples, "picture")} will be deleted. You can undo this.`,
     `Delete ${label}`,
   );
   if (sure && (await trying(() => postJson("/api/classes/delete", { label }))))
@@ -158,10 +158,10 @@ async function remove({ label, examples }) {
 }
 
 function filter() {
-  const asked = simple(byId("search").value);
+  const wanted = simple(byId("search").value);
   const all = [...document.querySelectorAll(".class")];
-  for (const one of all) one.hidden = !simple(one.dataset.label).includes(asked);
-  byId("found").textContent = asked ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
+  for (const one of all) one.hidden = !simple(one.dataset.label).includes(wanted);
+  byId("found").textContent = wanted ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
 }
 
 byId("search").addEventListener("input", filter);

@@ -4,7 +4,7 @@ import { get, postForm, postJson } from "./api.js";
 import { chips, choice } from "./dialogs.js";
 import { bar, fill, h, quoted } from "./dom.js";
 import { complain, say, trying } from "./notice.js";
-import { surely } from "./words.js";
+import { confidence } from "./words.js";
 
 export class Correction {
   /** @param {HTMLElement} element @param {() => void} changed Called when the answer may be another. */
@@ -30,7 +30,7 @@ export class Correction {
     };
     fill(
       this.element,
-      h("h2", {}, known ? "Is that right?" : "Tell me what it is"),
+      h("h2", {}, known ? "Is that right?" : "What is it?"),
       known &&
         about.taughtAs.length === 0 &&
         h(
@@ -39,7 +39,7 @@ export class Correction {
           h(
             "button",
             { type: "button", onclick: () => this.teach(about, label) },
-            "Yes, remember it as ",
+            "Yes, teach it as ",
             quoted(label),
           ),
         ),
@@ -73,15 +73,15 @@ export class Correction {
     }
   }
 
-  /** This very picture was taught under another name. */
+  /** This picture was taught as another class. */
   async settle(about, label) {
     const known = about.taughtAs.map((example) => example.label).join(", ");
     const answer = await choice(
-      "I know this very picture",
+      "This picture was taught before",
       [h("p", {}, "It was taught as ", quoted(known), ". Now you say ", quoted(label), ".")],
       [
         [`Call it ${label}`, "relabel"],
-        ["Both names are right", "both", ""],
+        ["Both classes are right", "both", ""],
       ],
       `Leave it as ${known}`,
     );
@@ -94,7 +94,7 @@ export class Correction {
     fill(
       this.element,
       h("h2", {}, "Changed"),
-      h("p", {}, "The picture is called ", quoted(label), " now; I am learning the change."),
+      h("p", {}, "The class of the picture is ", quoted(label), " now. The model is learning the change."),
     );
     this.changed();
   }
@@ -105,7 +105,7 @@ export class Correction {
       h(
         "h2",
         {},
-        status === "already" ? "I knew that" : turned ? "Thank you" : "Not convinced yet",
+        status === "already" ? "Taught before" : turned ? "Corrected" : "Not corrected yet",
       ),
       h("p", { role: "status" }, sentence),
       h(
@@ -113,18 +113,18 @@ export class Correction {
         { class: "turning" },
         h("span", {}, "Before"),
         bar(before.probability, true),
-        h("span", {}, surely(before.probability)),
+        h("span", {}, confidence(before.probability)),
         h("span", {}, "Now"),
         bar(after.probability),
-        h("span", {}, h("strong", {}, surely(after.probability))),
+        h("span", {}, h("strong", {}, confidence(after.probability))),
       ),
       h(
         "p",
         { class: "faint" },
-        "How probable ",
+        "The probability of ",
         quoted(label),
-        " is to me for this picture. It was taught ",
-        status === "already" ? "before, not again." : "once; undo takes it back.",
+        " for this picture. ",
+        status === "already" ? "It was not taught again." : "It was taught once; undo takes it back.",
       ),
     );
     say(sentence);

@@ -73,7 +73,7 @@ export function choice(title, content, answers, otherwise = "Cancel") {
 export function askLabel(title, labels, { given = "", yes = "Teach", content = null } = {}) {
   return showDialog(title, (close) => {
     const input = h("input", {
-      id: "asked-label",
+      id: "class-name",
       autocomplete: "off",
       maxlength: 100,
       value: given,
@@ -91,7 +91,7 @@ export function askLabel(title, labels, { given = "", yes = "Teach", content = n
     });
     return [
       content,
-      h("div", { class: "field" }, h("label", { for: "asked-label" }, "Name of the class"), input),
+      h("div", { class: "field" }, h("label", { for: "class-name" }, "Name of the class"), input),
       labels.length > 0 && chips(labels, (label) => close(label)),
       h(
         "div",

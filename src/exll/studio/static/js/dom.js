@@ -39,7 +39,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** A stranger's word inside a sentence, whichever way its script runs. */
+/** A label or file name inside a sentence, in whichever direction it is written. */
 export const quoted = (label) => ["“", h("bdi", {}, label), "”"];
 
 /** What a page says while there is nothing to show, and the way to change that. */

@@ -1,4 +1,4 @@
-/** All pictures of a class in a dialog: select some, give them another name, delete them. */
+/** All pictures of a class in a dialog: select some, move them to another class, delete them. */
 
 import { get, postJson } from "./api.js";
 import { askLabel, confirmed, showDialog } from "./dialogs.js";
@@ -84,13 +84,12 @@ class Gallery {
   async relabel() {
     const others = this.labels().filter((label) => label !== this.label);
     const label = await askLabel(`What ${this.chosen.size === 1 ? "is it" : "are they"}?`, others, { yes: "Change" });
-    const verb = this.chosen.size === 1 ? "is" : "are";
-    if (label) await this.change("/api/examples/relabel", { label }, `${verb} ${label} now`);
+    if (label) await this.change("/api/examples/relabel", { label }, `moved to ${label}`);
   }
 
   async remove() {
     const what = counted(this.chosen.size, "picture");
-    if (await confirmed("Delete?", `I shall forget ${what} of ${this.label}. You can undo this.`, `Delete ${what}`)) {
+    if (await confirmed("Delete?", `${what} of ${this.label} will be deleted. You can undo this.`, `Delete ${what}`)) {
       await this.change("/api/examples/delete", {}, "deleted");
     }
   }

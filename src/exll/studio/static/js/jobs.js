@@ -1,4 +1,4 @@
-/** Teaching as work that can be watched and cancelled, and that asks where a picture has another name already. */
+/** Teaching as work that can be watched and cancelled, and that asks where a picture is in another class already. */
 
 import { postJson } from "./api.js";
 import { choice } from "./dialogs.js";
@@ -33,9 +33,14 @@ class Job {
       { class: "job" },
       this.words,
       this.meter,
-      h("button", { type: "button", onclick: () => this.stop.abort() }, "Cancel"),
+      h("button", { type: "button", onclick: ({ currentTarget }) => this.cancel(currentTarget) }, "Cancel"),
     );
     byId("jobs").append(this.element);
+  }
+
+  cancel(button) {
+    this.stop.abort();
+    fill(button, "Stopping …").disabled = true;
   }
 
   async run() {
@@ -60,13 +65,13 @@ class Job {
     );
   }
 
-  /** The same image under another name: only the person knows which is right. */
+  /** The same image in another class: only the person knows which is right. */
   async settle(sent) {
     const known = sent.conflicts.flatMap(({ result }) => result.taught_as);
     const others = [...new Set(known.map((example) => example.label))].join(", ");
     const many = sent.conflicts.length > 1;
     const answer = await choice(
-      many ? `${sent.conflicts.length} pictures have another name already` : "This picture has another name already",
+      many ? `${sent.conflicts.length} pictures are in another class already` : "This picture is in another class already",
       [
         h(
           "p",
@@ -86,7 +91,7 @@ class Job {
       ],
       [
         [`Call ${many ? "them" : "it"} ${this.label}`, "relabel"],
-        [many ? "Both names are right" : "Both are right", "both", ""],
+        [many ? "Both classes are right" : "Both are right", "both", ""],
       ],
       `Leave ${many ? "them" : "it"} as ${others}`,
     );
@@ -108,7 +113,6 @@ class Job {
   }
 
   report(sent) {
-    const cancelled = sent.error?.name === "AbortError";
     const lines = [
       h(
         "p",
@@ -116,21 +120,21 @@ class Job {
         h("strong", {}, `Learned ${counted(sent.taught, "picture")}`),
         " of ",
         quoted(this.label),
-        cancelled ? "; cancelled." : ".",
+        sent.cancelled ? "; cancelled." : ".",
       ),
       sent.already.length > 0 &&
-        h("p", {}, `${counted(sent.already.length, "picture")} I knew already; not taught twice.`),
-      sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} got this name instead of another.`),
-      sent.left && h("p", {}, `${counted(sent.left, "picture")} kept another name.`),
+        h("p", {}, `${counted(sent.already.length, "picture")} taught before; not taught again.`),
+      sent.relabelled && h("p", {}, `${counted(sent.relabelled, "picture")} moved here from another class.`),
+      sent.left && h("p", {}, `${counted(sent.left, "picture")} left in another class.`),
       ...unreadable(sent.unreadable),
-      sent.error && !cancelled && h("p", {}, sent.error.message, " ", sent.error.hint),
+      sent.error && h("p", {}, sent.error.message, " ", sent.error.hint),
     ];
     const close = () => this.element.remove();
     const again = () => {
       close();
       teach(this.label, sent.unsent, this.group);
     };
-    this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error && !cancelled));
+    this.element.classList.toggle("fault", sent.unreadable.length > 0 || Boolean(sent.error));
     fill(
       this.element,
       lines,
@@ -141,7 +145,7 @@ class Job {
           h(
             "button",
             { type: "button", onclick: again },
-            cancelled ? "Go on" : "Try again",
+            sent.cancelled ? "Go on" : "Try again",
             ` (${counted(sent.unsent.length, "picture")})`,
           ),
         h("button", { type: "button", onclick: close }, "Dismiss"),
@@ -149,7 +153,7 @@ class Job {
     );
     this.element.scrollIntoView({ block: "nearest" });
     say(this.element.innerText);
-    if (!lines.slice(1).some(Boolean)) setTimeout(close, 6000);
+    if (!sent.unsent.length && !lines.slice(1).some(Boolean)) setTimeout(close, 6000);
   }
 }
 

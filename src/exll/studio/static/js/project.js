@@ -10,20 +10,20 @@ import { bytes, counted } from "./words.js";
 
 const BATCH = 20;
 const PROBLEMS = 8;
-let facts = null;
+let project = null;
 
 async function look() {
-  facts = (await trying(() => get("/api/project"), look)) ?? facts;
-  if (!facts) return;
-  const { storage } = facts;
-  rows("facts", {
-    Classes: facts.classes.toLocaleString("en"),
-    Pictures: facts.examples.toLocaleString("en"),
-    Rules: facts.prototypes.toLocaleString("en"),
-    "Size of the model": bytes(facts.model_bytes),
-    "Way of learning": facts.preset,
-    Network: `${facts.backbone}, ${facts.width} numbers a picture`,
-    Version: facts.version,
+  project = (await trying(() => get("/api/project"), look)) ?? project;
+  if (!project) return;
+  const { storage } = project;
+  rows("about", {
+    Classes: project.classes.toLocaleString("en"),
+    Pictures: project.examples.toLocaleString("en"),
+    Rules: project.prototypes.toLocaleString("en"),
+    "Size of the model": bytes(project.model_bytes),
+    Preset: project.preset,
+    Network: `${project.backbone}, ${project.width} features per picture`,
+    Version: project.version,
   });
   rows("storage", {
     Pictures: bytes(storage.images),
@@ -39,10 +39,10 @@ function rows(id, given) {
   );
 }
 
-/** While nothing is taught there is nothing to take along; the server would answer with bare JSON. */
+/** While nothing is taught there is nothing to export; the server would answer with bare JSON. */
 for (const id of ["get-model", "get-images", "get-report"]) {
   byId(id).addEventListener("click", (event) => {
-    if (facts?.examples !== 0) return;
+    if (project?.examples !== 0) return;
     event.preventDefault();
     tell("Nothing was taught yet.", "Teach something first.", { fault: true });
   });
@@ -63,10 +63,10 @@ async function importZip() {
 
 function report(place, { taught, already, conflicts, unreadable, passed_over: passed, problems }) {
   const lines = [
-    [already, "known already"],
-    [conflicts, "known under another name"],
+    [already, "taught before"],
+    [conflicts, "taught as another class"],
     [unreadable, "not readable"],
-    [passed, "no picture"],
+    [passed, "not a picture in a folder"],
   ];
   fill(
     place,
@@ -94,12 +94,12 @@ async function predictMany(options) {
   const place = byId("predicting");
   const stop = new AbortController();
   const words = h("p", { role: "status" });
-  const meter = h("progress", { max: files.length, value: 0, "aria-label": "Asking about many pictures" });
+  const meter = h("progress", { max: files.length, value: 0, "aria-label": "Classifying many pictures" });
   fill(place, words, meter, h("button", { type: "button", onclick: () => stop.abort() }, "Cancel"));
   const parts = [];
   try {
     for (let start = 0; start < files.length; start += BATCH) {
-      words.textContent = `Asked about ${start} of ${counted(files.length, "picture")} …`;
+      words.textContent = `Classified ${start} of ${counted(files.length, "picture")} …`;
       const text = await (
         await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)
       ).text();
@@ -109,7 +109,7 @@ async function predictMany(options) {
     const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
     fill(
       place,
-      h("p", { role: "status" }, `Asked about ${counted(files.length, "picture")}.`),
+      h("p", { role: "status" }, `Classified ${counted(files.length, "picture")}.`),
       h("a", { class: "button primary", href: address, download: "predictions.csv" }, "Save predictions.csv"),
     );
     place.querySelector("a").focus();
@@ -122,11 +122,11 @@ async function predictMany(options) {
 async function purge() {
   const sure = await confirmed(
     "Remove deleted pictures for good?",
-    "They leave the disk, and nothing done so far can be undone any more.",
+    "They are removed from the disk. Nothing done before can be undone then.",
     "Remove for good",
   );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));
-  if (answer) tell(`${counted(answer.images, "picture")} left the disk.`, "", { seconds: 8 });
+  if (answer) tell(`Removed ${counted(answer.images, "picture")} from the disk.`, "", { seconds: 8 });
 }
 
 byId("import").addEventListener("click", importZip);

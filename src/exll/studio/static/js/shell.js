@@ -29,15 +29,15 @@ function offerUndo(step) {
 
 async function look() {
   const heard = news;
-  const facts = await get("/api/project").catch(() => null);
-  if (!facts) return;
+  const project = await get("/api/project").catch(() => null);
+  if (!project) return;
   if (heard !== news) {
     lookSoon(); // the answer may be older than the news
     return;
   }
-  offerUndo(facts.undo);
-  if (facts.rebuilding) state("Learning your change …", true);
-  else ready(facts.examples, facts.classes);
+  offerUndo(project.undo);
+  if (project.rebuilding) state("Learning your change …", true);
+  else ready(project.examples, project.classes);
 }
 
 const lookSoon = gathered(look, 300);

@@ -29,8 +29,8 @@ function card(label) {
 }
 
 function advice(verdict, tested, recognised) {
-  if (verdict === "show it again") return "Show it again, in another place: all of it came in one go.";
-  const share = tested ? `: ${recognised} of the last ${tested} recognised before I learned them` : "";
+  if (verdict === "show it again") return "Show it again in another place: all its pictures come from one clip.";
+  const share = tested ? `: ${recognised} of the last ${tested} recognised before they were learned` : "";
   return `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`;
 }
 
@@ -81,8 +81,8 @@ async function receive(found) {
       [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)),
     );
     const answer = await choice(
-      folders.size === 1 ? "Is the folder's name its class?" : `${folders.size} folders: is each a class?`,
-      [h("p", {}, "I found:"), list],
+      folders.size === 1 ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
+      [h("p", {}, "Found:"), list],
       [
         [folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
         ["One class for all …", "one", ""],

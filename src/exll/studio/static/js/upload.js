@@ -8,7 +8,7 @@ const BATCH_BYTES = 24_000_000;
 /**
  * @typedef {{file: File | Blob, result: any}} Judged
  * @typedef {{taught: number, already: Judged[], conflicts: Judged[], unreadable: Judged[], unsent: (File | Blob)[],
- *   error: any}} Sent
+ *   cancelled: boolean, error: any}} Sent
  */
 
 /** What is taught with one of these is one step to undo. (randomUUID is missing where there is no TLS.) */
@@ -20,11 +20,17 @@ export const newGroup = () => crypto.getRandomValues(new Uint32Array(4)).join("-
  * @returns {Promise<Sent>}
  */
 export async function teachAll(label, files, { group, signal, twoLabels = false, progress = () => {} }) {
-  const sent = { taught: 0, already: [], conflicts: [], unreadable: [], unsent: [], error: null };
+  const sent = { taught: 0, already: [], conflicts: [], unreadable: [], unsent: [], cancelled: false, error: null };
   let done = 0;
   for (const batch of batches(files)) {
+    // A batch that is under way is finished: only its answer says what was learned.
+    if (signal?.aborted) {
+      sent.unsent = files.slice(done);
+      sent.cancelled = true;
+      break;
+    }
     try {
-      sort(await results({ label, files: batch, two_labels: twoLabels, group }, signal), batch, sent);
+      sort(await results({ label, files: batch, two_labels: twoLabels, group }), batch, sent);
     } catch (error) {
       sent.unsent = files.slice(done);
       sent.error = error;
@@ -37,9 +43,9 @@ export async function teachAll(label, files, { group, signal, twoLabels = false,
 }
 
 /** Where none of a batch could be taught, the error says why for each. */
-async function results(fields, signal) {
+async function results(fields) {
   try {
-    return (await postForm("/api/teach", fields, signal)).results;
+    return (await postForm("/api/teach", fields)).results;
   } catch (error) {
     if (error.body?.results) return error.body.results;
     throw error;

@@ -12,16 +12,16 @@ export function percent(share) {
   return `${Math.round(share * 100)}%`;
 }
 
-/** Nobody is ever quite sure, even where a number was rounded to 1. */
-export const surely = (probability) => percent(Math.min(probability, 0.9999));
+/** Never 100%, even where a probability was rounded to 1. */
+export const confidence = (probability) => percent(Math.min(probability, 0.9999));
 
-/** How sure, as people say it. */
-export function sureness(probability) {
+/** The confidence in words. */
+export function confidenceWords(probability) {
   if (probability >= 0.97) return "This is almost certainly";
   if (probability >= 0.85) return "This is very likely";
   if (probability >= 0.65) return "This is probably";
   if (probability >= 0.4) return "This is perhaps";
-  return "I can only guess:";
+  return "This is a guess:";
 }
 
 export function bytes(count) {

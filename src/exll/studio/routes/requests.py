@@ -1,4 +1,4 @@
-"""What routes share: the project behind a request, changes in the writer's thread, and files as they come in."""
+"""Reading requests: the project, form fields and files, and changes in the writer's thread."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,13 +9,11 @@ from fastapi import Depends, Form, Request, UploadFile
 from exll.errors import InputError
 from exll.explain.wording import file_name
 from exll.features.regions import PixelBox, parse_box
-from exll.studio.asked import Asked
+from exll.studio.class_names import clean_label
 from exll.studio.errors import TooLargeError, UnusableError
-from exll.studio.labels import clean_label
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.shapes import Problem
-from exll.studio.seeing import see
 
 Result = TypeVar("Result")
 
@@ -25,11 +23,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem, "description": "No token, or not the right one"},
     403: {"model": Problem, "description": "From another site, or for another host"},
     404: {"model": Problem, "description": "Nothing of that name or number"},
-    409: {"model": Problem, "description": "Not as things stand"},
+    409: {"model": Problem, "description": "Not possible in the present state"},
     413: {"model": Problem, "description": "Too large"},
-    422: {"model": Problem, "description": "Understood, but not fit for what was asked"},
-    429: {"model": Problem, "description": "Too often; see Retry-After"},
-    503: {"model": Problem, "description": "Not now; see Retry-After"},
+    422: {"model": Problem, "description": "Understood, but cannot be used"},
+    429: {"model": Problem, "description": "Too many requests; see Retry-After"},
+    503: {"model": Problem, "description": "Busy; see Retry-After"},
 }
 
 
@@ -70,33 +68,5 @@ async def content_of(file: UploadFile) -> bytes:
 
 
 def name_of(file: UploadFile) -> str:
-    """For the eyes only."""
+    """To be shown only, never a path."""
     return file_name(file.filename or "")
-
-
-async def about_image(
-    project: Project,
-    file: UploadFile | None,
-    asked: str | None,
-    box: PixelBox | None,
-    answer: Callable[[Project, Asked], Result],
-) -> Result:
-    """Answer about an image that is sent along, or that was asked about a moment ago. In one go: handing work from
-    thread to thread costs more than some answers."""
-    if (file is None) == (asked is None):
-        raise UnusableError("send either the image as 'file' or the id of one asked about before as 'asked'.")
-    if file is None:
-        assert asked is not None
-        if box is not None:
-            raise UnusableError("a box is for an image that is sent along.", "Send the image again as 'file'.")
-        with project.asked.answering():
-            return await project.looking.run(answer, project, project.asked.of(asked))
-    content, name = await content_of(file), name_of(file)
-
-    def look_and_answer() -> Result:
-        image = Asked(name, see(content, project.backbone, box))
-        project.asked.keep(image)
-        return answer(project, image)
-
-    with project.asked.answering():
-        return await project.looking.run(look_and_answer)

@@ -1,4 +1,4 @@
-"""Work off the event loop: so many threads, so many waiting, and a clear "not now" to the next."""
+"""Threads beside the event loop, with a bounded queue: when it is full, the next request is refused."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class Work:
+class BoundedPool:
     def __init__(self, threads: int, most_pending: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(threads, f"studio {name}")
         self._most_pending = most_pending
@@ -24,7 +24,7 @@ class Work:
     ) -> Result:
         with self._lock:
             if self._pending >= self._most_pending:
-                raise BusyError("the studio has its hands full.", "Try again in a moment.")
+                raise BusyError("the studio is busy.", "Try again in a moment.")
             self._pending += 1
         future = self._pool.submit(work, *args, **kwargs)
         future.add_done_callback(self._finished)

@@ -1,49 +1,67 @@
-"""Images in and out as a zip with one folder a class, and the model that calls them by their names in it. Names inside
-of a zip are labels and captions, never paths."""
+"""Images in and out as a zip with one folder per class, and the model that calls them by their names in it. Names
+inside a zip are labels and captions, never paths."""
 
 import copy
 import secrets
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from exll.errors import ImageError
 from exll.explain.wording import file_name
 from exll.streams.folder import is_image_name
-from exll.studio.errors import BusyError, StudioError, UnusableError
-from exll.studio.labels import clean_label
+from exll.studio.actions import FileResult, Offered, teach_images
+from exll.studio.class_names import clean_label
+from exll.studio.errors import BusyError, StudioError, UnreadableError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
-from exll.studio.routes.shapes import ImportAnswer, TaughtFile
-from exll.studio.routes.teach import taught_file, unreadable_file
-from exll.studio.store import LARGEST_ID, Example
-from exll.studio.teaching import Offered, teach
+from exll.studio.store import LARGEST_ID, StoredExample
 
 MOST_ENTRIES = 50_000
 BATCH = 32
 PROBLEMS_NAMED = 100
 
 
-def import_images(project: Project, file: BinaryIO) -> ImportAnswer:
+@dataclass
+class Imported:
+    """How many files of a zip were taught, and how many were not, by reason."""
+
+    taught: int = 0
+    already: int = 0
+    conflicts: int = 0
+    unreadable: int = 0
+    passed_over: int = 0
+    problems: list[FileResult] = field(default_factory=list)
+
+    def add(self, result: FileResult) -> None:
+        self.taught += result.status == "taught"
+        self.already += result.status == "already"
+        self.conflicts += result.status == "conflict"
+        self.unreadable += result.status == "unreadable"
+        if result.error and len(self.problems) < PROBLEMS_NAMED:
+            self.problems.append(result)
+
+
+def import_images(project: Project, file: BinaryIO) -> Imported:
     """Teach every image under the name of its folder, some at a time; each batch is safe as soon as it is done. One
     zip is one step to undo."""
-    answer = ImportAnswer(taught=0, already=0, conflicts=0, unreadable=0, passed_over=0, problems=[])
+    imported = Imported()
     try:
         with zipfile.ZipFile(file) as archive:
-            entries, group = _images(archive, answer), secrets.token_hex(8)
+            entries, group = _images(archive, imported), secrets.token_hex(8)
             for start in range(0, len(entries), BATCH):
                 if project.closing.is_set():
-                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is noticed.")
-                _teach_batch(project, archive, entries[start : start + BATCH], group, answer)
+                    raise BusyError("the studio is shutting down.", "Import the zip again; what was taught is skipped.")
+                _teach_batch(project, archive, entries[start : start + BATCH], group, imported)
                 done = min(start + BATCH, len(entries))
                 project.events.publish("importing", {"done": done, "images": len(entries)})
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
         if isinstance(error, StudioError):
             raise
-        raise UnusableError(f"the zip cannot be read: {error}.", "Make it anew, without a password.") from error
-    return answer
+        raise UnusableError(f"the zip cannot be read: {error}.", "Create it again, without a password.") from error
+    return imported
 
 
 def export_images(project: Project, path: Path) -> None:
@@ -58,14 +76,14 @@ def export_model(project: Project, path: Path) -> None:
     explanations and rules have pictures."""
     model = project.live.current
     model.taught()
-    eye = copy.copy(model.learner)
-    eye.classifier = copy.deepcopy(eye.classifier)
+    learner = copy.copy(model.learner)
+    learner.classifier = copy.deepcopy(learner.classifier)
     names = {str(example.id): name for example, name in _named(project)}
-    eye.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))
-    eye.save(path)
+    learner.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))
+    learner.save(path)
 
 
-def _named(project: Project) -> Iterator[tuple[Example, str]]:
+def _named(project: Project) -> Iterator[tuple[StoredExample, str]]:
     """Every example with its name in the zip, the oldest first."""
     for example in reversed(project.store.examples(None, LARGEST_ID, -1)):
         image = project.store.image(example.digest)
@@ -74,21 +92,22 @@ def _named(project: Project) -> Iterator[tuple[Example, str]]:
         yield example, f"{folder}/{example.id}.{suffix}"
 
 
-def _images(archive: zipfile.ZipFile, answer: ImportAnswer) -> list[tuple[zipfile.ZipInfo, str]]:
+def _images(archive: zipfile.ZipFile, imported: Imported) -> list[tuple[zipfile.ZipInfo, str]]:
     """Entries with their labels, in the order of the archive."""
     infos = [info for info in archive.infolist() if not info.is_dir()]
     if len(infos) > MOST_ENTRIES:
         raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
     found = []
     for info in infos:
-        folder, _, name = info.filename.replace("\\", "/").rpartition("/")
-        if not folder or name.startswith("._") or not is_image_name(name):
-            answer.passed_over += 1
+        path, _, name = info.filename.replace("\\", "/").rpartition("/")
+        folder = path.rpartition("/")[2]
+        if folder in ("", ".", "..") or name.startswith("._") or not is_image_name(name):
+            imported.passed_over += 1
             continue
-        found.append((info, clean_label(folder.rpartition("/")[2])))
+        found.append((info, clean_label(folder)))
     if not found:
         raise UnusableError(
-            "the zip holds no images in folders.", "Put the images of every class in a folder of its name."
+            "the zip holds no images in folders.", "Put the images of each class into a folder with its name."
         )
     return found
 
@@ -98,30 +117,20 @@ def _teach_batch(
     archive: zipfile.ZipFile,
     entries: list[tuple[zipfile.ZipInfo, str]],
     group: str,
-    answer: ImportAnswer,
+    imported: Imported,
 ) -> None:
     offered: dict[str, list[Offered]] = {}
     for info, label in entries:
         name = file_name(info.filename)
         try:
             with archive.open(info) as file:
-                content = file.read(MOST_FILE_BYTES + 1)  # what the header claims is not believed
+                content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
             if len(content) > MOST_FILE_BYTES:
-                raise ImageError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.")
+                raise UnreadableError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
             offered.setdefault(label, []).append(Offered(project.kept_image(content), name))
-        except ImageError as error:
-            answer.unreadable += 1
-            _note(answer, unreadable_file(name, error))
+        except UnreadableError as error:
+            imported.add(FileResult(name, "unreadable", error=str(error), hint=error.hint))
     for label, offers in offered.items():
-        outcomes = project.live.write(partial(teach, project, offers, label, False, group=group)).result()
-        for offer, outcome in zip(offers, outcomes, strict=True):
-            answer.taught += outcome.status == "taught"
-            answer.already += outcome.status == "already"
-            answer.conflicts += outcome.status == "conflict"
-            if outcome.status == "conflict":
-                _note(answer, taught_file(offer, outcome))
-
-
-def _note(answer: ImportAnswer, problem: TaughtFile) -> None:
-    if len(answer.problems) < PROBLEMS_NAMED:
-        answer.problems.append(problem)
+        results = project.live.write(partial(teach_images, project, offers, label, False, group=group)).result()
+        for result in results:
+            imported.add(result)

@@ -6,33 +6,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from exll.studio.analysed_image import AnalysedImage
 from exll.studio.errors import MissingError
-from exll.studio.seeing import SeenImage
 
 MOST_KEPT = 64
 MOST_BYTES = 96_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecentImage:
     """An image under the name that it was sent with."""
 
     name: str
-    image: SeenImage
+    image: AnalysedImage
 
 
-class AskedImages:
-    """The last ones, in memory only: whoever just asks leaves nothing on the disk."""
+class RecentImages:
+    """The last ones, in memory only: asking leaves nothing on the disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Asked] = OrderedDict()
+        self._kept: OrderedDict[str, RecentImage] = OrderedDict()
         self._nbytes = 0
         self._waiting = 0
 
     @property
     def waiting(self) -> int:
-        """How many wait for an answer right now."""
+        """How many requests wait for an answer right now."""
         return self._waiting
 
     @contextmanager
@@ -45,19 +45,19 @@ class AskedImages:
             with self._lock:
                 self._waiting -= 1
 
-    def keep(self, asked: Asked) -> None:
-        digest = asked.image.digest
+    def keep(self, recent: RecentImage) -> None:
+        digest = recent.image.digest
         with self._lock:
             self._drop(digest)
-            self._kept[digest] = asked
-            self._nbytes += asked.image.nbytes
+            self._kept[digest] = recent
+            self._nbytes += recent.image.nbytes
             while len(self._kept) > MOST_KEPT or (self._nbytes > MOST_BYTES and len(self._kept) > 1):
                 self._drop(next(iter(self._kept)))
 
-    def of(self, digest: str) -> Asked:
+    def of(self, digest: str) -> RecentImage:
         with self._lock:
             if digest not in self._kept:
-                raise MissingError("this image was not asked about lately.", "Send the image again.")
+                raise MissingError("this image is no longer in memory.", "Send the image again.")
             self._kept.move_to_end(digest)
             return self._kept[digest]
 

@@ -1,5 +1,6 @@
-"""Snapshots of the model with its place in the log, so that a start need not replay everything."""
+"""Models on disk, each with its place in the log, so that a start need not replay everything."""
 
+import contextlib
 from pathlib import Path
 
 from exll.errors import ExLLError
@@ -11,7 +12,7 @@ from exll.version import __version__
 KEPT = 2
 
 
-class Snapshots:
+class Checkpoints:
     def __init__(self, folder: Path, store: Store) -> None:
         self._folder = folder / "models"
         self._folder.mkdir(exist_ok=True)
@@ -20,20 +21,16 @@ class Snapshots:
     def save(self, classifier: ExLLClassifier, generation: int, position: int) -> None:
         name = f"{generation}-{position}.exll"
         classifier.save(self._folder / name)
-        for old in self._store.add_snapshot(name, generation, position, __version__, KEPT):
+        for old in self._store.add_checkpoint(name, generation, position, __version__, KEPT):
             (self._folder / old).unlink(missing_ok=True)
 
     def newest(self) -> tuple[ExLLClassifier, int] | None:
         """The last model of this generation and its position. One of another version may have learned otherwise, and
         one that cannot be read is no loss: the log is the truth."""
-        for name, generation, position, version in self._store.snapshots():
+        for name, generation, position, version in self._store.checkpoints():
             if (generation, version) == (self._store.generation, __version__):
-                try:
-                    found = load(self._folder / name)
-                except ExLLError:
-                    continue
-                if isinstance(found, ExLLClassifier):
-                    return found, position
+                with contextlib.suppress(ExLLError):
+                    return load(self._folder / name), position
         return None
 
     def nbytes(self) -> int:

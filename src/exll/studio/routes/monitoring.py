@@ -1,13 +1,20 @@
-"""Is it up, and what is new."""
+"""Whether the studio runs, and events for open pages."""
+
+from typing import Literal
 
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
 
-from exll.studio.routes.common import PROBLEMS, CurrentProject
-from exll.studio.routes.shapes import Health
+from exll.studio.routes.requests import PROBLEMS, CurrentProject
 from exll.version import __version__
 
-router = APIRouter(tags=["news"])
+router = APIRouter(tags=["monitoring"])
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    version: str
 
 
 @router.get("/healthz")

@@ -17,8 +17,8 @@ def clean_label(text: str) -> str:
     if not label:
         raise UnusableError("a class needs a name.", "Type a name, such as mug.")
     if len(label) > LONGEST:
-        raise UnusableError(f"a class has a name of at most {LONGEST} characters; got {len(label)}.")
+        raise UnusableError(f"the name of a class has at most {LONGEST} characters; got {len(label)}.")
     odd = next((c for c in label if unicodedata.category(c) in ("Cc", "Cs", "Cf", "Co", "Cn")), None)
     if odd is not None and odd != "\N{ZERO WIDTH JOINER}":
-        raise UnusableError(f"a class's name must be plain text; got the character U+{ord(odd):04X} in it.")
+        raise UnusableError(f"the name of a class must be plain text; got the character U+{ord(odd):04X} in it.")
     return label

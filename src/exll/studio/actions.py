@@ -11,28 +11,33 @@ from exll.estimator import Prediction
 from exll.explain.wording import counted
 from exll.studio.edits import Edit
 from exll.studio.errors import ConflictError, MissingError
-from exll.studio.live import Model
+from exll.studio.model import Model
 from exll.studio.project import Project
-from exll.studio.store import Example, Image
+from exll.studio.store import StoredExample, StoredImage
 
 MOST_NAMED = 3
+CONFLICT_HINT = "Relabel that example, or say that the image may have two labels."
 
 
 @dataclass(frozen=True)
 class Offered:
     """An image on the disk already, to be taught."""
 
-    image: Image
+    image: StoredImage
     name: str
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of an offered image: ``already`` known under this label, a ``conflict`` with another, or taught."""
+class FileResult:
+    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label, or
+    unreadable."""
 
-    status: Literal["taught", "already", "conflict"]
-    example: Example | None
-    taught_as: list[Example]
+    file: str
+    status: Literal["taught", "already", "conflict", "unreadable"]
+    example: StoredExample | None = None
+    taught_as: Sequence[StoredExample] = ()
+    error: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,44 +48,49 @@ class Belief:
     probability: float
 
 
-def teach(
+def teach_images(
     project: Project,
     offered: Sequence[Offered],
     label: str,
     two_labels: bool,
     kind: str = "teach",
     group: str | None = None,
-) -> list[Outcome]:
-    """Commit, then learn. An image that was taught already is noticed and not taught again. What is taught with one
+) -> list[FileResult]:
+    """Commit, then learn. An image that was taught already is not taught again. What is taught with one
     ``group``, with nothing else in between, is one step to undo."""
-    outcomes = _judged(project, offered, label, two_labels)
-    fresh = [offer for offer, outcome in zip(offered, outcomes, strict=True) if outcome is None]
+    known = _known(project, offered, label, two_labels)
+    fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
     if not all(project.pictures.has(offer.image.digest) for offer in fresh):
         raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
-    added: list[Example] = []
+    added: list[StoredExample] = []
     if fresh:
         taught = [(offer.image, label, offer.name) for offer in fresh]
         added = project.store.add(taught, kind, _taught_sentence, group)
         project.live.follow()
         _tell(project, kind, label)
-    numbered = iter(added)
-    return [outcome or Outcome("taught", next(numbered), []) for outcome in outcomes]
+    taught_now = iter(FileResult(example.name, "taught", example) for example in added)
+    return [result or next(taught_now) for result in known]
 
 
-def _judged(project: Project, offered: Sequence[Offered], label: str, two_labels: bool) -> list[Outcome | None]:
+def _known(project: Project, offered: Sequence[Offered], label: str, two_labels: bool) -> list[FileResult | None]:
     """None for what is to be taught. Of equal images in one request only the first is."""
-    outcomes: list[Outcome | None] = []
-    seen: set[str] = set()
+    results: list[FileResult | None] = []
+    digests: set[str] = set()
     for offer in offered:
         known = project.store.taught_as(offer.image.digest)
-        if offer.image.digest in seen or any(example.label == label for example in known):
-            outcomes.append(Outcome("already", None, known))
+        if offer.image.digest in digests or any(example.label == label for example in known):
+            results.append(FileResult(offer.name, "already", taught_as=known))
         elif known and not two_labels:
-            outcomes.append(Outcome("conflict", None, known))
+            results.append(FileResult(offer.name, "conflict", None, known, _conflict_sentence(known), CONFLICT_HINT))
         else:
-            outcomes.append(None)
-        seen.add(offer.image.digest)
-    return outcomes
+            results.append(None)
+        digests.add(offer.image.digest)
+    return results
+
+
+def _conflict_sentence(known: Sequence[StoredExample]) -> str:
+    labels = ", ".join(f'"{label}"' for label in dict.fromkeys(example.label for example in known))
+    return f"this image was taught as {labels} already."
 
 
 def _taught_sentence(counts: Mapping[str, int]) -> str:
@@ -91,24 +101,24 @@ def _taught_sentence(counts: Mapping[str, int]) -> str:
     return f"Taught {counted(sum(counts.values()), 'example')} of {of_what}."
 
 
-def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[Outcome, Belief, Belief]:
+def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[FileResult, Belief, Belief]:
     """Teach one image once, with what the model thought of it before and thinks now."""
     before = belief(project.live.current, offer.image.vector, label)
-    (outcome,) = teach(project, [offer], label, two_labels, "correct")
-    return outcome, before, belief(project.live.current, offer.image.vector, label)
+    (result,) = teach_images(project, [offer], label, two_labels, "correct")
+    return result, before, belief(project.live.current, offer.image.vector, label)
 
 
 def belief(model: Model, vector: NDArray[np.float32], label: str) -> Belief:
     if not model.knows_something:
         return Belief(None, 0.0)
-    classifier = model.eye.classifier
+    classifier = model.snapshot.classifier
     labels = classifier.classes_.tolist()
     probability = float(classifier.predict_proba(vector[None])[0, labels.index(label)]) if label in labels else 0.0
     return Belief(classifier.answers(vector[None])[0], min(1.0, probability))
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:
-    return _edited(project, "relabel", f'Called {counted(len(numbers), "example")} "{label}".', numbers, label)
+    return _edited(project, "relabel", f'Moved {counted(len(numbers), "example")} to "{label}".', numbers, label)
 
 
 def delete(project: Project, numbers: Collection[int]) -> int:
@@ -120,7 +130,7 @@ def rename_class(project: Project, old: str, new: str, merge: bool) -> int:
     if old not in counts:
         raise MissingError(f'there is no class "{old}".')
     if new in counts and new != old and not merge:
-        raise ConflictError(f'there is a class "{new}" already.', "Merge the two, or choose another name.")
+        raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
     joined = new in counts
     sentence = f'Merged "{old}" into "{new}".' if joined else f'Renamed "{old}" to "{new}".'
     numbers = _numbers_of(project, old)
@@ -143,7 +153,7 @@ def undo(project: Project) -> Edit:
 def purge(project: Project) -> int:
     """Remove deleted examples for good; says how many images left the disk."""
     if project.live.rebuilding:
-        raise ConflictError("the model is being rebuilt and may still show what was deleted.", "Wait a moment.")
+        raise ConflictError("the model is being rebuilt and may still show deleted examples.", "Wait a moment.")
     digests = project.store.purge()
     project.pictures.remove(digests)
     _tell(project, "purge", None)
@@ -171,6 +181,6 @@ def _tell(project: Project, kind: str, label: str | None) -> None:
             "label": label,
             "counts": counts,
             "examples": sum(counts.values()),
-            "undo": None if edit is None else edit.facts(),
+            "undo": None if edit is None else edit.to_dict(),
         },
     )

@@ -1,0 +1,85 @@
+"""Correct: "no, it is ..."."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form
+from pydantic import BaseModel, Field
+
+from exll.studio.actions import Belief, Offered, correct
+from exll.studio.errors import ConflictError
+from exll.studio.project import Project
+from exll.studio.recent_images import RecentImage
+from exll.studio.routes.ask import AskedId, OneFile, about_image
+from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change
+from exll.studio.routes.shapes import ExampleShape, PredictionShape
+
+router = APIRouter(prefix="/api", tags=["ask"], responses=PROBLEMS)
+
+
+class BeliefShape(BaseModel):
+    prediction: PredictionShape | None
+    probability: float = Field(description="of the label that was said to be right")
+
+
+class CorrectAnswer(BaseModel):
+    label: str
+    status: Literal["taught", "already"]
+    example: ExampleShape | None
+    before: BeliefShape
+    after: BeliefShape
+    turned: bool = Field(description="whether the model says the right label now")
+    sentence: str
+
+
+@router.post("/correct")
+async def correct_answer(
+    project: CurrentProject,
+    label: LabelField,
+    box: BoxField,
+    file: OneFile = None,
+    asked: AskedId = None,
+    two_labels: Annotated[bool, Form()] = False,
+) -> CorrectAnswer:
+    """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now."""
+    offer = await about_image(project, file, asked, box, _offered)
+    result, before, after = await change(project, lambda: correct(project, offer, label, two_labels))
+    if result.status == "conflict":
+        raise ConflictError(result.error, result.hint)
+    turned = after.prediction is not None and after.prediction.known and after.prediction.label == label
+    return CorrectAnswer(
+        label=label,
+        status="taught" if result.status == "taught" else "already",
+        example=None if result.example is None else ExampleShape.of(result.example),
+        before=_belief(before),
+        after=_belief(after),
+        turned=turned,
+        sentence=_sentence(label, result.status == "already", before, after, turned),
+    )
+
+
+def _offered(project: Project, recent: RecentImage) -> Offered:
+    return Offered(project.keep(recent.image), recent.name)
+
+
+def _belief(belief: Belief) -> BeliefShape:
+    prediction = None if belief.prediction is None else PredictionShape.of(belief.prediction)
+    return BeliefShape(prediction=prediction, probability=belief.probability)
+
+
+def _sentence(label: str, already: bool, before: Belief, after: Belief, turned: bool) -> str:
+    if already:
+        return f'This image was taught as "{label}" before; it was not taught twice.'
+    change = f"from {_percent(before.probability)} to {_percent(after.probability)}"
+    if turned:
+        return f'Learned: the probability of "{label}" went {change}.'
+    return (
+        f'Learned, but one example is not enough to change the answer: the probability of "{label}" went {change}. '
+        "Teach a few more examples like this one."
+    )
+
+
+def _percent(probability: float) -> str:
+    """As on the pages: never 100 %, and 0 % only for 0."""
+    if 0 < probability < 0.005:
+        return "less than 1%"
+    return "more than 99%" if probability >= 0.995 else f"{probability:.0%}"

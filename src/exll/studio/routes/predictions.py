@@ -1,0 +1,50 @@
+"""Predictions for many images at once, as CSV."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Response, UploadFile
+
+from exll.errors import ImageError
+from exll.studio.analysed_image import analyse
+from exll.studio.project import Project
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, content_of, name_of
+
+COLUMNS = ("path", "label", "probability", "runner_up", "known", "error")
+
+router = APIRouter(prefix="/api", tags=["ask"], responses=PROBLEMS)
+
+
+@router.post("/predictions.csv", response_class=Response)
+async def predictions(project: CurrentProject, files: Annotated[list[UploadFile], File()]) -> Response:
+    """What many images are, as the CSV of ``exll predict --csv``."""
+    lines = [await _line(project, file) for file in files]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows({name: _harmless(value) for name, value in line.items()} for line in lines)
+    disposition = 'attachment; filename="predictions.csv"'
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": disposition})
+
+
+async def _line(project: Project, file: UploadFile) -> dict[str, Any]:
+    name, content = name_of(file), await content_of(file)
+    model = project.live.current
+    model.taught()
+    try:
+        prediction = await project.looking.run(lambda: model.predict(analyse(content, project.backbone).vector))
+    except ImageError as error:
+        return {"path": name, "error": str(error)}
+    return {
+        "path": name,
+        "label": prediction.label,
+        "probability": prediction.probability,
+        "runner_up": prediction.runner_up,
+        "known": prediction.known,
+    }
+
+
+def _harmless(value: Any) -> Any:
+    """A spreadsheet takes a cell that begins with one of these for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
