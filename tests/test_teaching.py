@@ -77,13 +77,13 @@ def test_ctrl_c_inside_a_batch_waits_for_its_end(
     stream = open_stream(data).ordered("iid", 0)
     model = ImageLearner(nano, preset="paper")
     lesson, _ = prepare_lesson(model, stream, "iid", 0)
-    learn_vectors = model.learn_vectors
+    partial_fit = model.classifier.partial_fit
 
-    def interrupted(*args: Any) -> None:
+    def interrupted(*args: Any, **options: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        learn_vectors(*args)
+        partial_fit(*args, **options)
 
-    monkeypatch.setattr(model, "learn_vectors", interrupted)
+    monkeypatch.setattr(model.classifier, "partial_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         teach(model, stream, lesson, save_nothing, cache=cache)
     assert lesson.position == lesson.learned == model.classifier.learner_.sample_count == BATCH

@@ -86,6 +86,7 @@ class ExLLClassifier(StreamClassifier):
     """
 
     _kind = KIND
+    backbone: None = None  # it takes vectors; an ImageLearner has the network that makes them
     learner_: ExLL
 
     def __init__(
@@ -239,7 +240,13 @@ class ExLLClassifier(StreamClassifier):
         return classifier
 
     @property
+    def classifier(self) -> Self:
+        """Itself, as an ImageLearner has a classifier too."""
+        return self
+
+    @property
     def n_prototypes_(self) -> int:
+        """How many prototypes all classes have together."""
         self._check_known("n_prototypes_")
         return self.learner_.prototype_count
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from exll.features.cache import FeatureCache
     from exll.features.regions import PixelBox
     from exll.teaching import Model
+    from exll.vision import ImageLearner
 
 SKIPPED_SHOWN = 10
 
@@ -91,6 +92,17 @@ def open_model(path: Path, backbone: str | None, threads: int | None = None) -> 
     from exll.loading import load
 
     model: Model = load(path, backbone=backbone, threads=threads)
+    return model
+
+
+def open_image_learner(path: Path, backbone: str | None, threads: int | None, instead: str) -> "ImageLearner":
+    """For commands that take images; ``instead`` says what to do with a model that takes vectors."""
+    from exll.errors import StreamError
+    from exll.estimator import ExLLClassifier
+
+    model = open_model(path, backbone, threads)
+    if isinstance(model, ExLLClassifier):
+        raise StreamError(f"{path} was taught with vectors, not images; {instead}")
     return model
 
 

@@ -1,7 +1,7 @@
 """``exll explain``: why an image is taken for what it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from exll.cli.common import (
     ModelArgument,
     ThreadsOption,
     check_out,
-    open_model,
+    open_image_learner,
     parse_box_option,
     thumbnails_of,
 )
@@ -40,19 +40,14 @@ def explain(
     """Say why: the examples it resembles most, those it nearly was, and what both voices said."""
     from json import dumps
 
-    from exll.errors import StreamError
-    from exll.estimator import ExLLClassifier
-
     if out is not None:
         check_out(out, "an explanation", (".html",))
     region = parse_box_option(box)
-    learner = open_model(model, backbone, threads)
-    if isinstance(learner, ExLLClassifier):
-        raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
+    learner = open_image_learner(model, backbone, threads, "explain it in Python.")
     if out is None:
-        explanation = cast("ImageLearner", learner).explain(image, region)
+        explanation = learner.explain(image, region)
     else:
-        explanation = write_page(cast("ImageLearner", learner), image, model, out, region)
+        explanation = write_page(learner, image, model, out, region)
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:

@@ -171,13 +171,13 @@ def _model_for(
     wanted: Any = int(records) if records is not None and records.isdecimal() else records
     if path.exists():
         model = open_model(path, backbone, threads)
-        classifier = model.classifier if isinstance(model, ImageLearner) else model
+        classifier = model.classifier
         for name, value in (("preset", preset), ("records", wanted), ("max_prototypes", max_prototypes)):
             if value is not None and value != getattr(classifier, name):
                 raise InputError(
                     f"{path} was made with {name} {getattr(classifier, name)!r}, which cannot be changed to {value!r}."
                 )
-        if looks is not None and isinstance(model, ImageLearner) and looks != model.backbone.looks:
+        if looks is not None and model.backbone is not None and looks != model.backbone.looks:
             raise InputError(f"{path} was made with looks {model.backbone.looks}, which cannot be changed to {looks}.")
         return model
     made_of: dict[str, Any] = {
@@ -186,12 +186,11 @@ def _model_for(
         "max_prototypes": max_prototypes,
     }
     if stream.kind == "features":
-        new = ExLLClassifier(**made_of)
-        new._check_parameters()
-        return new
-    learner = ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
-    learner.classifier._check_parameters()
-    return learner
+        new: Model = ExLLClassifier(**made_of)
+    else:
+        new = ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
+    new.classifier._check_parameters()
+    return new
 
 
 def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: str | None = None) -> None:
@@ -199,9 +198,8 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
 
     from exll.errors import StreamError
     from exll.explain.wording import counted
-    from exll.vision import ImageLearner
 
-    classifier = model.classifier if isinstance(model, ImageLearner) else model
+    classifier = model.classifier
     if not hasattr(classifier, "learner_"):
         show_skipped(lesson.skipped, lesson.skipped_named)
         raise StreamError(
