@@ -150,8 +150,14 @@ class ExLLClassifier(StreamClassifier):
         posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
         return posteriors[:, asked.sorted_classes]
 
-    def answers(self, X: ArrayLike, inference: InferenceName = "fused") -> list[Prediction]:
-        """All that is said of every row, of one moment even while another thread teaches."""
+    def answers(
+        self, X: ArrayLike, inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
+    ) -> list[Prediction]:
+        """All that is said of every row, of one moment even while another thread teaches.
+
+        Of examples like those of the stream about ``false_alarms`` are called unknown.
+        """
+        share = _check_share(false_alarms)
         asked, vectors = self._ask(X, inference)
         alone = len(asked.labels) == 1
         answers: list[Prediction] = []
@@ -159,7 +165,7 @@ class ExLLClassifier(StreamClassifier):
             judged, runners_up = asked.two_best(unit, inference)
             known = [True] * len(unit)
             if judged.novelty is not None:
-                known = (judged.novelty <= asked.novelty_threshold(FALSE_ALARMS)).tolist()
+                known = (judged.novelty <= asked.novelty_threshold(share)).tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
                 runner_up = None if alone else asked.labels[second]
