@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from exll import load
+from exll import ImageLearner, load
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     parser.add_argument("model", help="an image model; it is not changed")
     parser.add_argument("image")
     options = parser.parse_args()
-    eye = load(options.model, threads=1)
+    eye = load(options.model, ImageLearner, threads=1)
     ready, vector = eye.backbone.prepare(options.image).inputs, eye.backbone.features([options.image])
     label = eye.classes_[0].item()
 

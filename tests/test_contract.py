@@ -212,7 +212,7 @@ def test_bad_queries_are_refused(learner: Any) -> None:
 def test_a_class_that_came_just_now_can_be_saved(learner: Any, tmp_path: Path) -> None:
     learner.partial_fit(STREAM.X[:60], ["old"] * 60).partial_fit(STREAM.X[60:61], ["new"])
     learner.save(tmp_path / "m.exll")
-    assert_equal_models(learner, load(tmp_path / "m.exll"))
+    assert_equal_models(learner, load(tmp_path / "m.exll", type(learner)))
 
 
 @pytest.mark.parametrize("name", ["ncm", "cbcl"])
@@ -232,7 +232,7 @@ def test_raw_vectors_far_from_zero_are_told_apart(name: str) -> None:
 def test_save_load_go_on_equals_never_having_stopped(learner: Any, stop: int, tmp_path: Path) -> None:
     learner.partial_fit(STREAM.X[:stop], STREAM.y[:stop])
     learner.save(tmp_path / "m.exll")
-    stopped = load(tmp_path / "m.exll")
+    stopped = load(tmp_path / "m.exll", type(learner))
     assert type(stopped) is type(learner)
     assert_equal_models(learner, stopped)
     for model in (learner, stopped):
@@ -287,7 +287,7 @@ def test_labels_keep_their_kind(learner: Any, labels: list[Any], dtype: Any, tmp
     assert learner.predict(np.eye(4)).dtype == dtype
     assert set(learner.predict(np.eye(4)).tolist()) <= set(labels)
     learner.save(tmp_path / "m.exll")
-    assert_equal_models(learner, load(tmp_path / "m.exll"))
+    assert_equal_models(learner, load(tmp_path / "m.exll", type(learner)))
 
 
 def test_fit_forgets_and_partial_fit_does_not(learner: Any) -> None:

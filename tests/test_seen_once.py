@@ -80,5 +80,5 @@ def test_the_command_line_needs_one_look(tmp_path: Path) -> None:
     assert exll("learn", tmp_path / "photos", "--model", tmp_path / "m.exll", "--backbone", "nano").returncode == 0
     photo, model = tmp_path / "photos" / "kind 0" / "000.png", tmp_path / "m.exll"
     with counted() as counts:
-        write_page(load(model), photo, model, tmp_path / "why.html")
+        write_page(load(model, ImageLearner), photo, model, tmp_path / "why.html")
     assert counts == {"decoded": 1, "run": 1}

@@ -139,7 +139,7 @@ def test_many_rows_are_answered_like_few(model: ExLLClassifier) -> None:
 
 def test_a_saved_model_knows_what_is_unknown(model: ExLLClassifier, tmp_path: Path) -> None:
     model.save(tmp_path / "m.exll")
-    again = load(tmp_path / "m.exll")
+    again = load(tmp_path / "m.exll", ExLLClassifier)
     assert isinstance(again, ExLLClassifier)
     np.testing.assert_array_equal(again.novelty(FAR), model.novelty(FAR))
     assert again.novelty_threshold(0.1) == model.novelty_threshold(0.1)

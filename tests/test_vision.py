@@ -175,8 +175,7 @@ def test_a_path_names_itself(nano: Backbone, tmp_path: Path) -> None:
 def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> None:
     learner = taught(nano)
     learner.save(tmp_path / "learner.exll")
-    again = load(tmp_path / "learner.exll")
-    assert isinstance(again, ImageLearner)
+    again = load(tmp_path / "learner.exll", ImageLearner)
     assert_equal_models(learner.classifier, again.classifier)
     assert again.predict(picture(2, 70)) == learner.predict(picture(2, 70))
     again.learn(picture(3, 0), "kind 3")
@@ -253,14 +252,14 @@ def test_an_added_backbone_is_found_by_name_when_its_place_changed(
     learner.save(tmp_path / "learner.exll")
     monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "other"))
     (tmp_path / "one" / "backbones" / "mine.onnx").unlink()
-    assert load(tmp_path / "learner.exll").backbone.name == "mine"
+    assert load(tmp_path / "learner.exll", ImageLearner).backbone.name == "mine"
 
 
 def test_an_own_file_called_like_the_built_in_keeps_its_path(tmp_path: Path) -> None:
     learner = ImageLearner(write_network(tmp_path / "nano.onnx"), preset="paper")
     learner.learn(picture(0, 0), "a")
     learner.save(tmp_path / "learner.exll")
-    assert load(tmp_path / "learner.exll").backbone.width == 3
+    assert load(tmp_path / "learner.exll", ImageLearner).backbone.width == 3
 
 
 def two_in_one(left: int, right: int, seed: int) -> Image.Image:
@@ -307,7 +306,7 @@ def test_a_model_goes_on_with_the_looks_it_was_taught_with(tmp_path: Path) -> No
         for kind in range(2):
             learner.learn(picture(kind, 1), f"kind {kind}")
         learner.save(tmp_path / "m.exll")
-        again = load(tmp_path / "m.exll")
+        again = load(tmp_path / "m.exll", ImageLearner)
         assert again.backbone.looks == looks
         assert again.predict(picture(0, 9)) == learner.predict(picture(0, 9))
     with pytest.raises(InputError, match="looks=1 is asked for, and the backbone was opened with 2"):

@@ -15,22 +15,110 @@ from typing import TYPE_CHECKING, Any
 from exll.version import __version__
 
 if TYPE_CHECKING:
-    from exll.errors import ExLLError, ModelFileError
-    from exll.estimator import ExLLClassifier
-    from exll.features.backbone import Backbone
+    from exll.baselines.base import Baseline
+    from exll.errors import (
+        BackboneError,
+        BenchError,
+        ExLLError,
+        ImageError,
+        InputError,
+        InputTypeError,
+        LearningInterruptedError,
+        ModelFileError,
+        ModelFileNotFoundError,
+        NothingLearnedError,
+        StreamError,
+    )
+    from exll.estimator import ExLLClassifier, Prediction
+    from exll.explain.contributions import Contribution, Without
+    from exll.explain.evidence_map import EvidenceMap
+    from exll.explain.explanation import Evidence, Explanation, Remembered
+    from exll.explain.explanation_page import Case
+    from exll.explain.progress import Progress
+    from exll.explain.rules import Condition, Rule
+    from exll.explain.suspects import Contradiction, Suspect, Suspects
+    from exll.features.backbone import Backbone, Seen
+    from exll.learner.inference import Combination
+    from exll.learner.megacloud import MegaCloud
+    from exll.learner.records import Record
     from exll.loading import load
+    from exll.streams.example import Example
+    from exll.streams.stream import Stream, open_stream
     from exll.vision import ImageLearner
 
-__all__ = ["Backbone", "ExLLClassifier", "ExLLError", "ImageLearner", "ModelFileError", "__version__", "load"]
-
-_HOME = {
-    "Backbone": "exll.features.backbone",
-    "ExLLClassifier": "exll.estimator",
-    "ImageLearner": "exll.vision",
-    "load": "exll.loading",
-    "ExLLError": "exll.errors",
-    "ModelFileError": "exll.errors",
+_NAMES_IN = {
+    "exll.baselines.base": ("Baseline",),
+    "exll.errors": (
+        "BackboneError",
+        "BenchError",
+        "ExLLError",
+        "ImageError",
+        "InputError",
+        "InputTypeError",
+        "LearningInterruptedError",
+        "ModelFileError",
+        "ModelFileNotFoundError",
+        "NothingLearnedError",
+        "StreamError",
+    ),
+    "exll.estimator": ("ExLLClassifier", "Prediction"),
+    "exll.explain.contributions": ("Contribution", "Without"),
+    "exll.explain.evidence_map": ("EvidenceMap",),
+    "exll.explain.explanation": ("Evidence", "Explanation", "Remembered"),
+    "exll.explain.progress": ("Progress",),
+    "exll.explain.rules": ("Condition", "Rule"),
+    "exll.explain.suspects": ("Contradiction", "Suspect", "Suspects"),
+    "exll.features.backbone": ("Backbone", "Seen"),
+    "exll.learner.inference": ("Combination",),
+    "exll.learner.megacloud": ("MegaCloud",),
+    "exll.learner.records": ("Record",),
+    "exll.loading": ("load",),
+    "exll.streams.example": ("Example",),
+    "exll.streams.stream": ("Stream", "open_stream"),
+    "exll.vision": ("Case", "ImageLearner"),
 }
+_HOME = {name: module for module, names in _NAMES_IN.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is raised
+    "ExLLClassifier",
+    "ImageLearner",
+    "load",
+    "Backbone",
+    "Baseline",
+    "Example",
+    "Stream",
+    "open_stream",
+    "Case",
+    "Combination",
+    "Condition",
+    "Contradiction",
+    "Contribution",
+    "Evidence",
+    "EvidenceMap",
+    "Explanation",
+    "MegaCloud",
+    "Prediction",
+    "Progress",
+    "Record",
+    "Remembered",
+    "Rule",
+    "Seen",
+    "Suspect",
+    "Suspects",
+    "Without",
+    "BackboneError",
+    "BenchError",
+    "ExLLError",
+    "ImageError",
+    "InputError",
+    "InputTypeError",
+    "LearningInterruptedError",
+    "ModelFileError",
+    "ModelFileNotFoundError",
+    "NothingLearnedError",
+    "StreamError",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

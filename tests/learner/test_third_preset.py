@@ -237,7 +237,7 @@ def test_its_errors_name_it() -> None:
 def test_its_file_needs_the_package(tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = taught().rename_class("c0", "c1", merge=True)
     model.save(tmp_path / "m.exll")
-    assert_equal_models(model, load(tmp_path / "m.exll"))
+    assert_equal_models(model, load(tmp_path / "m.exll", ExLLClassifier))
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(site)])
     monkeypatch.setattr("exll.learner.preset._found", {})
     with pytest.raises(ModelFileError, match=r"'preset' .* must be one of 'glocal', 'paper'. Got 'summed' instead"):

@@ -89,34 +89,33 @@ def parse_box_option(box: str | None) -> "PixelBox | None":
 
 
 def open_model(path: Path, backbone: str | None, threads: int | None = None) -> "Model":
+    from exll.baselines.base import Baseline
+    from exll.errors import ModelFileError
     from exll.loading import load
 
-    model: Model = load(path, backbone=backbone, threads=threads)
+    model = load(path, backbone=backbone, threads=threads)
+    if isinstance(model, Baseline):
+        raise ModelFileError(f"{path} holds the baseline {model.name}; commands take models of ExLL. Use it in Python.")
     return model
 
 
 def open_image_learner(path: Path, backbone: str | None, threads: int | None, instead: str) -> "ImageLearner":
     """For commands that take images; ``instead`` says what to do with a model that takes vectors."""
     from exll.errors import StreamError
-    from exll.estimator import ExLLClassifier
+    from exll.vision import ImageLearner
 
     model = open_model(path, backbone, threads)
-    if isinstance(model, ExLLClassifier):
+    if not isinstance(model, ImageLearner):
         raise StreamError(f"{path} was taught with vectors, not images; {instead}")
     return model
 
 
 def open_classifier(path: Path) -> "ExLLClassifier":
     """What a model has learned, without the network that sees for it."""
-    from exll.errors import DAMAGED, ModelFileError
     from exll.estimator import ExLLClassifier
-    from exll.saving.model_file import read_model
+    from exll.loading import load
 
-    file = read_model(path)
-    try:
-        return ExLLClassifier._from_file(file)
-    except DAMAGED as error:
-        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
+    return load(path, ExLLClassifier)
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
