@@ -18,14 +18,13 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
-from exll.learner.preset import DEFAULT_PRESET, find_preset, new_learner, preset_names
+from exll.learner.preset import DEFAULT_PRESET, new_learner
+from exll.parameters import is_number
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
     check_is_fitted,
-    is_number,
-    is_whole_number,
     labels_as_array,
     labels_of_file,
 )
@@ -33,7 +32,6 @@ from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleL
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
-MOST_GROWTH = 1000
 NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
 
 
@@ -280,26 +278,9 @@ class ExLLClassifier(StreamClassifier):
         vectors = as_vectors(_as_one_row(x), self.learner_.width, type(self).__name__)
         if len(vectors) != 1:
             raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
+        self._check_rows(vectors)
         unit: Vector = normalise(vectors)[0]
         return unit
-
-    def _check_parameters(self) -> None:
-        preset = find_preset(self.preset) if isinstance(self.preset, str) else None
-        if preset is None:
-            raise self._refuse_parameter("preset", f"one of {', '.join(map(repr, preset_names()))}")
-        growth: Any = self.refresh_growth
-        if not is_number(growth) or not 0 <= growth <= MOST_GROWTH:
-            raise self._refuse_parameter("refresh_growth", f"a number from 0 to {MOST_GROWTH}")
-        records: Any = self.records
-        whole = is_whole_number(records) and records >= 1
-        if not whole and not (isinstance(records, str) and records in ("none", "refs", "vectors")):
-            raise self._refuse_parameter("records", "'none', 'refs', 'vectors' or an integer of at least 1")
-        most: Any = self.max_prototypes
-        if most is not None and not (is_whole_number(most) and most >= 1):
-            raise self._refuse_parameter("max_prototypes", "None or an integer of at least 1")
-        for name, reason in preset.refuses.items():
-            if getattr(self, name) is not None:
-                raise self._refuse_parameter(name, f"None with the preset {self.preset!r}, which {reason}")
 
 
 def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:

@@ -28,6 +28,7 @@ from exll.streams.example import Example
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream
 from exll.streams.video import frames
+from exll.vectors import has_direction
 from exll.vision import ImageLearner
 
 BATCH = 64
@@ -183,8 +184,7 @@ def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
     vector = extracted.vector
     if vector is None:
         return extracted.error or ImageError(f"{example.ref} has no features.")
-    usable = bool(np.isfinite(vector).all() and vector.any())
-    return None if usable else ImageError(f"{example.ref}: its features are zero or not finite.")
+    return None if has_direction(vector) else ImageError(f"{example.ref}: its features are zero or not finite.")
 
 
 def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], lesson: Lesson, strict: bool) -> bytes:

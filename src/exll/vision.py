@@ -21,6 +21,7 @@ from exll.features.regions import region_ref
 from exll.knowledge import Knowledge
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.preset import DEFAULT_PRESET
+from exll.parameters import check_parameters
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import check_refs
 from exll.types import InferenceName, Label, RecordsKind, Vector
@@ -55,6 +56,8 @@ class ImageLearner(Knowledge):
         max_prototypes: int | None = None,
         looks: int | None = None,
     ) -> None:
+        values = {"preset": preset, "refresh_growth": refresh_growth, "records": records, "threads": threads}
+        check_parameters(type(self).__name__, {**values, "max_prototypes": max_prototypes, "looks": looks})
         if isinstance(backbone, Backbone):
             if looks not in (None, backbone.looks):
                 raise InputError(f"looks={looks} is asked for, and the backbone was opened with {backbone.looks}.")

@@ -186,11 +186,10 @@ def _model_for(
         "max_prototypes": max_prototypes,
     }
     if stream.kind == "features":
-        new: Model = ExLLClassifier(**made_of)
-    else:
-        new = ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
-    new.classifier._check_parameters()
-    return new
+        classifier = ExLLClassifier(**made_of)
+        classifier._check_parameters()
+        return classifier
+    return ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
 
 
 def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: str | None = None) -> None:
