@@ -11,18 +11,18 @@ from exll import ExLLClassifier, ImageLearner, ModelFileError, load
 from exll.errors import BackboneError, ImageError, InputError, NothingLearnedError
 from exll.estimator import Prediction
 from exll.explain.thumbnails import Thumbnails
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from networks import write_network
 from pictures import picture
 from support import assert_equal_models
 
 
 @pytest.fixture(scope="module")
-def nano() -> Backbone:
-    return Backbone("nano", threads=1)
+def nano() -> OnnxBackbone:
+    return OnnxBackbone("nano", threads=1)
 
 
-def taught(nano: Backbone, each: int = 8, preset: str = "paper") -> ImageLearner:
+def taught(nano: OnnxBackbone, each: int = 8, preset: str = "paper") -> ImageLearner:
     learner = ImageLearner(nano, preset=preset)
     for seed in range(each):
         for kind in range(3):
@@ -30,7 +30,7 @@ def taught(nano: Backbone, each: int = 8, preset: str = "paper") -> ImageLearner
     return learner
 
 
-def test_it_tells_what_it_was_taught(nano: Backbone) -> None:
+def test_it_tells_what_it_was_taught(nano: OnnxBackbone) -> None:
     learner = taught(nano)
     for kind in range(3):
         prediction = learner.predict(picture(kind, 100))
@@ -42,7 +42,7 @@ def test_it_tells_what_it_was_taught(nano: Backbone) -> None:
     assert str(learner.rules()[0]).startswith("IF it resembles 0-")
 
 
-def test_glocal_knows_what_it_was_taught_and_says_so_of_what_is_strange(nano: Backbone) -> None:
+def test_glocal_knows_what_it_was_taught_and_says_so_of_what_is_strange(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     familiar = learner.predict([picture(i % 3, 100 + i) for i in range(30)])
     assert [prediction.label for prediction in familiar] == [f"kind {i % 3}" for i in range(30)]
@@ -52,7 +52,7 @@ def test_glocal_knows_what_it_was_taught_and_says_so_of_what_is_strange(nano: Ba
     assert all(prediction.known for prediction in taught(nano).predict(list(noise)))  # the paper's cannot tell
 
 
-def test_every_kind_of_image_gives_the_same_answer(nano: Backbone, tmp_path: Path) -> None:
+def test_every_kind_of_image_gives_the_same_answer(nano: OnnxBackbone, tmp_path: Path) -> None:
     learner = taught(nano)
     image = picture(1, 50)
     image.save(tmp_path / "a.png")
@@ -66,7 +66,7 @@ def test_every_kind_of_image_gives_the_same_answer(nano: Backbone, tmp_path: Pat
     assert learner.predict([]) == []
 
 
-def test_a_list_equals_one_after_the_other(nano: Backbone) -> None:
+def test_a_list_equals_one_after_the_other(nano: OnnxBackbone) -> None:
     one, other = ImageLearner(nano, preset="paper"), ImageLearner(nano, preset="paper")
     images: list[Any] = [picture(i % 3, i) for i in range(12)]
     labels = [f"k{i % 3}" for i in range(12)]
@@ -77,7 +77,7 @@ def test_a_list_equals_one_after_the_other(nano: Backbone) -> None:
 
 
 @pytest.mark.parametrize("label", ["kiwi", 5, True, np.str_("kiwi"), np.int64(5)])
-def test_one_label_for_a_list_is_the_label_of_all(nano: Backbone, label: Any) -> None:
+def test_one_label_for_a_list_is_the_label_of_all(nano: OnnxBackbone, label: Any) -> None:
     learner = ImageLearner(nano, preset="paper")
     learner.learn([picture(0, 0), picture(1, 1)], label)
     assert learner.classes_.tolist() == [label]
@@ -103,7 +103,7 @@ def test_an_image_learner_has_what_a_classifier_has() -> None:
     assert missing == set(LEFT_OUT)
 
 
-def test_what_is_asked_of_both_is_answered_alike(nano: Backbone) -> None:
+def test_what_is_asked_of_both_is_answered_alike(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     classifier, images = learner.classifier, [picture(0, 0), picture(1, 99)]
     vectors = learner.vectors([*images])
@@ -121,7 +121,7 @@ def test_what_is_asked_of_both_is_answered_alike(nano: Backbone) -> None:
     assert learner.megacloud("kind 1").count == 16
 
 
-def test_the_rate_of_false_alarms_moves_the_line_between_known_and_unknown(nano: Backbone) -> None:
+def test_the_rate_of_false_alarms_moves_the_line_between_known_and_unknown(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     images = [picture(i % 3, 100 + i) for i in range(30)]
     known = [sum(p.known for p in learner.predict([*images], false_alarms=rate)) for rate in (0.01, 0.3, 0.9)]
@@ -131,7 +131,7 @@ def test_the_rate_of_false_alarms_moves_the_line_between_known_and_unknown(nano:
         learner.predict(images[0], false_alarms=2)
 
 
-def test_a_fresh_one_says_in_its_own_name_that_it_has_learned_nothing(nano: Backbone, tmp_path: Path) -> None:
+def test_a_fresh_one_says_in_its_own_name_that_it_has_learned_nothing(nano: OnnxBackbone, tmp_path: Path) -> None:
     learner, image = ImageLearner(nano), picture(0, 0)
     assert repr(learner) == "ImageLearner(backbone='nano', looks=2, preset='glocal'): nothing learned yet"
     asks: list[Any] = [
@@ -158,12 +158,12 @@ def test_a_fresh_one_says_in_its_own_name_that_it_has_learned_nothing(nano: Back
     assert not list(tmp_path.iterdir())
 
 
-def test_it_shows_what_it_is_made_of(nano: Backbone) -> None:
+def test_it_shows_what_it_is_made_of(nano: OnnxBackbone) -> None:
     expected = "ImageLearner(backbone='nano', looks=2, preset='paper'): 3 classes, 6 examples"
     assert repr(taught(nano, 2)) == expected
 
 
-def test_a_path_names_itself(nano: Backbone, tmp_path: Path) -> None:
+def test_a_path_names_itself(nano: OnnxBackbone, tmp_path: Path) -> None:
     picture(0, 0).save(tmp_path / "mug.png")
     learner = ImageLearner(nano, preset="paper")
     learner.learn(tmp_path / "mug.png", "mug")
@@ -172,7 +172,7 @@ def test_a_path_names_itself(nano: Backbone, tmp_path: Path) -> None:
     assert learner.predict(tmp_path / "mug.png") == Prediction("mug", 1.0, None)
 
 
-def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> None:
+def test_save_and_load_give_back_the_learner(nano: OnnxBackbone, tmp_path: Path) -> None:
     learner = taught(nano)
     learner.save(tmp_path / "learner.exll")
     again = load(tmp_path / "learner.exll", ImageLearner)
@@ -182,7 +182,7 @@ def test_save_and_load_give_back_the_learner(nano: Backbone, tmp_path: Path) -> 
     assert "kind 3" in again.classes_
 
 
-def test_a_copy_goes_on_by_itself(nano: Backbone) -> None:
+def test_a_copy_goes_on_by_itself(nano: OnnxBackbone) -> None:
     learner = taught(nano, 2)
     twin = copy.deepcopy(learner)
     assert_equal_models(learner.classifier, twin.classifier)
@@ -191,7 +191,7 @@ def test_a_copy_goes_on_by_itself(nano: Backbone) -> None:
     assert learner.predict(picture(1, 5)) == taught(nano, 2).predict(picture(1, 5))
 
 
-def test_another_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:
+def test_another_backbone_is_refused(nano: OnnxBackbone, tmp_path: Path) -> None:
     own = write_network(tmp_path / "own.onnx")
     learner = ImageLearner(own, preset="paper")
     learner.learn(picture(0, 0), "a")
@@ -207,7 +207,7 @@ def test_another_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:
         load(tmp_path / "learner.exll")
 
 
-def test_bad_input_changes_nothing(nano: Backbone, tmp_path: Path) -> None:
+def test_bad_input_changes_nothing(nano: OnnxBackbone, tmp_path: Path) -> None:
     learner, twin = taught(nano, 2), taught(nano, 2)
     with pytest.raises(ImageError, match="no such file"):
         learner.learn(tmp_path / "none.jpg", "x")
@@ -229,7 +229,7 @@ def test_bad_input_changes_nothing(nano: Backbone, tmp_path: Path) -> None:
     assert_equal_models(learner.classifier, twin.classifier)
 
 
-def test_a_file_of_a_classifier_without_its_backbone_is_refused(nano: Backbone, tmp_path: Path) -> None:
+def test_a_file_of_a_classifier_without_its_backbone_is_refused(nano: OnnxBackbone, tmp_path: Path) -> None:
     from exll.saving.model_file import read_model, write_model
 
     taught(nano, 1).save(tmp_path / "learner.exll")
@@ -272,7 +272,7 @@ def two_in_one(left: int, right: int, seed: int) -> Image.Image:
 LEFT, RIGHT = (0, 0, 60, 60), (60, 0, 120, 60)
 
 
-def test_two_things_in_one_image_are_taught_and_asked_by_their_boxes(nano: Backbone, tmp_path: Path) -> None:
+def test_two_things_in_one_image_are_taught_and_asked_by_their_boxes(nano: OnnxBackbone, tmp_path: Path) -> None:
     learner = ImageLearner(nano, preset="paper")
     for seed in range(6):
         path = tmp_path / f"{seed}.png"
@@ -310,4 +310,4 @@ def test_a_model_goes_on_with_the_looks_it_was_taught_with(tmp_path: Path) -> No
         assert again.backbone.looks == looks
         assert again.predict(picture(0, 9)) == learner.predict(picture(0, 9))
     with pytest.raises(InputError, match="looks=1 is asked for, and the backbone was opened with 2"):
-        ImageLearner(Backbone("nano"), looks=1)
+        ImageLearner(OnnxBackbone("nano"), looks=1)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from exll.explain.progress import Progress
     from exll.explain.rules import Condition, Rule
     from exll.explain.suspects import Contradiction, Suspect, Suspects
-    from exll.features.backbone import Backbone, Seen
+    from exll.features.backbone import OnnxBackbone, Seen, View
+    from exll.features.own_backbone import Backbone
     from exll.learner.inference import Combination
     from exll.learner.megacloud import MegaCloud
     from exll.learner.records import Record
@@ -68,7 +69,8 @@ _NAMES_IN = {
     "exll.explain.progress": ("Progress",),
     "exll.explain.rules": ("Condition", "Rule"),
     "exll.explain.suspects": ("Contradiction", "Suspect", "Suspects"),
-    "exll.features.backbone": ("Backbone", "Seen"),
+    "exll.features.backbone": ("OnnxBackbone", "Seen", "View"),
+    "exll.features.own_backbone": ("Backbone",),
     "exll.learner.inference": ("Combination",),
     "exll.learner.megacloud": ("MegaCloud",),
     "exll.learner.records": ("Record",),
@@ -86,6 +88,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "Backbone",
     "Baseline",
     "Example",
+    "OnnxBackbone",
     "Stream",
     "open_stream",
     "Case",
@@ -105,6 +108,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "Seen",
     "Suspect",
     "Suspects",
+    "View",
     "Without",
     "BackboneError",
     "BenchError",

@@ -9,6 +9,7 @@ from exll.baselines.base import Baseline
 from exll.errors import DAMAGED, ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
+from exll.features.own_backbone import Backbone
 from exll.saving.model_file import read_model
 from exll.vision import KIND as IMAGE_LEARNER
 from exll.vision import ImageLearner
@@ -22,7 +23,7 @@ def load(
     path: str | os.PathLike[str],
     kind: type[Kind],
     *,
-    backbone: str | os.PathLike[str] | None = None,
+    backbone: str | os.PathLike[str] | Backbone | None = None,
     threads: int | None = None,
 ) -> Kind: ...
 @overload
@@ -30,14 +31,14 @@ def load(
     path: str | os.PathLike[str],
     kind: None = None,
     *,
-    backbone: str | os.PathLike[str] | None = None,
+    backbone: str | os.PathLike[str] | Backbone | None = None,
     threads: int | None = None,
 ) -> AnyModel: ...
 def load(
     path: str | os.PathLike[str],
     kind: type[Any] | None = None,
     *,
-    backbone: str | os.PathLike[str] | None = None,
+    backbone: str | os.PathLike[str] | Backbone | None = None,
     threads: int | None = None,
 ) -> Any:
     """Give back what was saved, an ExLLClassifier, an ImageLearner or a baseline; going on from it equals never having
@@ -45,7 +46,8 @@ def load(
 
     ``kind`` is the class that the caller expects; a file that holds another is refused. An ImageLearner's file opens as
     an ExLLClassifier too: what it has learned, without its network. ``backbone`` says where the network of an
-    ImageLearner lies now, if it is no longer where it was; it must be the same one.
+    ImageLearner lies now, if it is no longer where it was, or is the Python object that makes its vectors. It must be
+    the same one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -21,9 +21,9 @@ from exll.concurrency.interrupts import interrupt_deferred
 from exll.errors import ImageError, StreamError
 from exll.estimator import ExLLClassifier
 from exll.features.backbone import BATCH as NETWORK_BATCH
-from exll.features.backbone import Backbone
 from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
+from exll.features.own_backbone import Network
 from exll.streams.example import Example
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream
@@ -156,7 +156,7 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
         yield from extract(regions, backbone, cache)
 
 
-def _frame_vectors(backbone: Backbone, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
+def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
     """A frame that the file promises and does not give has an error in its place."""
     decoded = _readable(frames(stream))
     following = next(decoded, None)

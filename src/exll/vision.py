@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
@@ -15,8 +14,9 @@ from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
 from exll.explain.explanation_page import Case, worth_leaving_out
 from exll.explain.wording import counted
-from exll.features.backbone import DEFAULT, Backbone, Seen
+from exll.features.backbone import DEFAULT, Seen
 from exll.features.image import ImageSource
+from exll.features.own_backbone import Backbone, Network, as_network, opened_again
 from exll.features.regions import region_ref
 from exll.knowledge import Knowledge
 from exll.learner.glocal.judgement import FALSE_ALARMS
@@ -34,7 +34,8 @@ class ImageLearner(Knowledge):
     """Learns images one at a time and says what new ones are.
 
     An image is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image; wherever one fits, so
-    does a list of them.
+    does a list of them. ``backbone`` is a name of ``exll backbone list``, an .onnx file, or any object that is a
+    :class:`~exll.Backbone`.
 
     >>> from PIL import Image
     >>> learner = ImageLearner(backbone="nano", preset="paper")
@@ -48,7 +49,7 @@ class ImageLearner(Knowledge):
 
     def __init__(
         self,
-        backbone: str | os.PathLike[str] | Backbone = DEFAULT,
+        backbone: str | os.PathLike[str] | Backbone | Network = DEFAULT,
         preset: str = DEFAULT_PRESET,
         refresh_growth: float = 0.1,
         records: RecordsKind = "vectors",
@@ -58,12 +59,9 @@ class ImageLearner(Knowledge):
     ) -> None:
         values = {"preset": preset, "refresh_growth": refresh_growth, "records": records, "threads": threads}
         check_parameters(type(self).__name__, {**values, "max_prototypes": max_prototypes, "looks": looks})
-        if isinstance(backbone, Backbone):
-            if looks not in (None, backbone.looks):
-                raise InputError(f"looks={looks} is asked for, and the backbone was opened with {backbone.looks}.")
-            self.backbone = backbone
-        else:
-            self.backbone = Backbone(backbone, threads, looks=looks)
+        self.backbone = as_network(backbone, threads, looks)
+        if looks not in (None, self.backbone.looks):
+            raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
         self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes)
 
     @overload
@@ -240,7 +238,7 @@ class ImageLearner(Knowledge):
         """
         inference = self._taught().learner_.inference()
         if not self.backbone.has_map:
-            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map.")
+            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map, so there is no evidence map.")
         for name in (label, against):
             if name is not None and name not in inference.labels:
                 raise InputError(f"there is no class {name!r}.")
@@ -291,10 +289,7 @@ class ImageLearner(Knowledge):
         ...     load(f"{folder}/things.exll")
         ImageLearner(backbone='nano', looks=2, preset='glocal'): 1 class, 1 example
         """
-        backbone = {"name": self.backbone.name, "identity": self.backbone.identity, "looks": self.backbone.looks}
-        if self.backbone.path is not None:  # which others need not have
-            backbone["path"] = self.backbone.source
-        self._taught()._write(path, {"kind": KIND, "backbone": backbone})
+        self._taught()._write(path, {"kind": KIND, "backbone": self.backbone.metadata()})
 
     def __repr__(self) -> str:
         made_of = f"backbone={self.backbone.name!r}, looks={self.backbone.looks}, preset={self.classifier.preset!r}"
@@ -306,18 +301,10 @@ class ImageLearner(Knowledge):
 
     @classmethod
     def _from_file(
-        cls, file: ModelFile, backbone: str | os.PathLike[str] | None = None, threads: int | None = None
+        cls, file: ModelFile, backbone: str | os.PathLike[str] | Backbone | None = None, threads: int | None = None
     ) -> Self:
         classifier = ExLLClassifier._from_file(file)
-        known = file.metadata["backbone"]
-        looks = known.get("looks", 1)  # which files of before did not say
-        found = Backbone(backbone, threads, looks=looks) if backbone is not None else _find(known, threads, looks)
-        if found.identity != known["identity"]:
-            raise BackboneError(
-                f"this model was taught with the backbone {known['name']} (identity {known['identity'][:12]}), and "
-                f"{found.source} is another one (identity {found.identity[:12]}); vectors of the two cannot be mixed."
-            )
-        learner = cls(found)
+        learner = cls(opened_again(file.metadata["backbone"], backbone, threads))
         learner.classifier = classifier
         return learner
 
@@ -343,14 +330,3 @@ def _check_boxes(boxes: Any, count: int) -> list[Any]:
     if len(boxes) != count:
         raise InputError(f"there must be one box for each image, or None; got {len(boxes)} for {count} images.")
     return list(boxes)
-
-
-def _find(known: dict[str, Any], threads: int | None, looks: int) -> Backbone:
-    try:
-        path = known.get("path")
-        return Backbone(path if path is not None and Path(path).is_file() else known["name"], threads, looks=looks)
-    except BackboneError as error:
-        raise BackboneError(
-            f"this model was taught with the backbone {known['name']}, which is not found here: {error} "
-            "Name its file with backbone=... (--backbone on the command line)."
-        ) from error

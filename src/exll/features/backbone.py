@@ -44,7 +44,7 @@ class Seen:
     maps: NDArray[np.float32] | None  # (looks, width, rows, columns); summed over the looks, their means are the vector
 
 
-class Backbone:
+class OnnxBackbone:
     """A network by name or by the path of an ``.onnx`` file.
 
     Names are those of ``exll backbone list``: ``efficientnet_lite0``, whose weights are a package of their own,
@@ -97,6 +97,11 @@ class Backbone:
     def source(self) -> str:
         """What opens this network again: its name, or the path of its file."""
         return self.name if self.path is None else str(self.path.resolve())
+
+    def metadata(self) -> dict[str, Any]:
+        """What a model file says of it."""
+        place = {} if self.path is None else {"path": self.source}  # which others need not have
+        return {"name": self.name, "identity": self.identity, "looks": self.looks, **place}
 
     @property
     def has_map(self) -> bool:
@@ -165,6 +170,9 @@ class Backbone:
         return results
 
 
+Backbone = OnnxBackbone  # as the studio still calls it
+
+
 def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]:
     """The name, the file and the content of a network; those that everybody gets with exll have no file to name."""
     text = os.fspath(name)
@@ -189,8 +197,10 @@ def _session(content: bytes, threads: int | None, name: str) -> Any:
         raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
 
 
-def _opened_again(source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str) -> Backbone:
-    backbone = Backbone(source, threads, resize, looks)
+def _opened_again(
+    source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str
+) -> OnnxBackbone:
+    backbone = OnnxBackbone(source, threads, resize, looks)
     if backbone.identity != identity:
         raise BackboneError(f"{source} is another network than the one that was copied.")
     return backbone
