@@ -183,4 +183,4 @@ def test_an_object_that_cannot_serve_is_refused_at_once() -> None:
     with pytest.raises(InputError, match="looks=2 is asked for, and the backbone was opened with 1"):
         ImageLearner(Histogram(), looks=2)
     with pytest.raises(BackboneError, match="this SimpleNamespace has no features"):
-        OwnBackbone(SimpleNamespace(name="x", width=3))  # type: ignore[arg-type]
+        OwnBackbone(SimpleNamespace(name="x", width=3))
