@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
 from exll.explain.explanation import Explanation, explain
+from exll.explain.notebook import one_line, table
 from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
@@ -38,12 +39,29 @@ NOTHING = object()  # tells "not asked for" from every value that may stand for 
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
-    was learned is near (never with a preset that does not say "unknown", as paper, nor of a single voice)."""
+    was learned is near (never with a preset that does not say "unknown", as paper, nor for local or global inference).
+
+    >>> print(Prediction("kiwi", 0.926, "apple"))
+    kiwi (92.6%, else apple)
+    """
 
     label: Label
     probability: float
     runner_up: Label | None
     known: bool = True
+
+    def __str__(self) -> str:
+        if not self.known:
+            return one_line(f"unknown (nearest is {self.label})")
+        runner_up = "" if self.runner_up is None else f", else {self.runner_up}"
+        return one_line(f"{self.label} ({self.probability:.1%}{runner_up})")
+
+    def _repr_html_(self) -> str:
+        known = "yes" if self.known else "no"
+        return table(
+            ("label", "probability", "runner-up", "known"),
+            [(self.label, f"{self.probability:.1%}", self.runner_up, known)],
+        )
 
 
 class ExLLClassifier(StreamClassifier):

@@ -18,11 +18,9 @@ from exll.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from exll.explain.explanation import Evidence, Explanation
+    from exll.explain.explanation import Explanation
     from exll.features.regions import PixelBox
     from exll.vision import ImageLearner
-
-EXAMPLES_SHOWN = 3
 
 
 def explain(
@@ -51,7 +49,7 @@ def explain(
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:
-        typer.echo(_words(explanation))
+        typer.echo(str(explanation))
     else:
         typer.echo(f"{out}: why {image.name} {_verdict(explanation)}")
 
@@ -72,23 +70,3 @@ def _verdict(explanation: "Explanation") -> str:
     if explanation.known is False:
         return f'is unknown (nearest is "{explanation.label}")'
     return f'is taken for "{explanation.label}"'
-
-
-def _words(explanation: "Explanation") -> str:
-    runner_up = "" if explanation.runner_up is None else f', else "{explanation.runner_up}"'
-    sure = f"{explanation.probability:.1%}{runner_up}"
-    if explanation.known is False:
-        answer = f'unknown (nearest is "{explanation.label}", {sure})'
-    else:
-        answer = f'"{explanation.label}" ({sure})'
-    lines = [answer, explanation.reason]
-    parts = (("hit", explanation.hit), ("near hit", explanation.near_hit), ("near miss", explanation.near_miss))
-    lines += [_line(name, evidence) for name, evidence in parts if evidence is not None]
-    return "\n".join(lines)
-
-
-def _line(name: str, evidence: "Evidence") -> str:
-    shown = ", ".join(example.name for example in evidence.examples[:EXAMPLES_SHOWN]) or "no examples remembered"
-    more = evidence.support - min(EXAMPLES_SHOWN, len(evidence.examples))
-    rest = f" and {more} more" if more and evidence.examples else ""
-    return f'{name:10} "{evidence.label}", distance {evidence.distance:.1f}: {shown}{rest}'
