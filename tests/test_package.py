@@ -8,6 +8,7 @@ import subprocess
 import sys
 import typing
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,23 @@ def public_functions() -> Iterator[tuple[str, Any]]:
             value = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
             if not member.startswith("_") and inspect.isfunction(value) and value.__module__.startswith("exll"):
                 yield f"{name}.{member}", value
+
+
+def test_every_public_function_has_an_example_that_runs() -> None:
+    """Of what one starts with; that they run is tested with all other examples (--doctest-modules)."""
+    starts = ("ExLLClassifier", "ImageLearner", "Backbone", "Stream", "load", "open_stream")
+    functions = {name: value for name, value in public_functions() if name.split(".")[0] in starts}
+    functions |= {name: getattr(exll, name) for name in starts}
+    without = {name for name, value in functions.items() if ">>> " not in (value.__doc__ or "")}
+    properties = {name for name in functions if isinstance(member_of(name), property | cached_property)}
+    assert without - properties == set()
+    assert all(functions[name].__doc__ or "Backbone" in name for name in properties)
+    assert {"ImageLearner.rules", "ExLLClassifier.fit", "load", "Stream.ordered"} <= set(functions)
+
+
+def member_of(name: str) -> Any:
+    owner, _, member = name.partition(".")
+    return inspect.getattr_static(getattr(exll, owner), member) if member else None
 
 
 def classes_in(annotation: Any) -> Iterator[type]:

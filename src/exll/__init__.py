@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         NothingLearnedError,
         StreamError,
     )
-    from exll.estimator import ExLLClassifier, Prediction
+    from exll.estimator import ExLLClassifier
     from exll.explain.contributions import Contribution, Without
     from exll.explain.evidence_map import EvidenceMap
     from exll.explain.explanation import Evidence, Explanation, Remembered
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from exll.learner.megacloud import MegaCloud
     from exll.learner.records import Record
     from exll.loading import load
+    from exll.prediction import Prediction
     from exll.streams.example import Example
     from exll.streams.stream import Stream, open_stream
     from exll.vision import ImageLearner
@@ -62,7 +63,8 @@ _NAMES_IN = {
         "NothingLearnedError",
         "StreamError",
     ),
-    "exll.estimator": ("ExLLClassifier", "Prediction"),
+    "exll.estimator": ("ExLLClassifier",),
+    "exll.prediction": ("Prediction",),
     "exll.explain.contributions": ("Contribution", "Without"),
     "exll.explain.evidence_map": ("EvidenceMap",),
     "exll.explain.explanation": ("Evidence", "Explanation", "Remembered"),

@@ -1,7 +1,6 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
 from exll.explain.explanation import Explanation, explain
-from exll.explain.notebook import one_line, table
 from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
@@ -21,6 +19,7 @@ from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
 from exll.learner.preset import DEFAULT_PRESET, new_learner
 from exll.parameters import is_number
+from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import (
     Refs,
@@ -34,34 +33,6 @@ from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
 NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
-    was learned is near (never with a preset that does not say "unknown", as paper, nor for local or global inference).
-
-    >>> print(Prediction("kiwi", 0.926, "apple"))
-    kiwi (92.6%, else apple)
-    """
-
-    label: Label
-    probability: float
-    runner_up: Label | None
-    known: bool = True
-
-    def __str__(self) -> str:
-        if not self.known:
-            return one_line(f"unknown (nearest is {self.label})")
-        runner_up = "" if self.runner_up is None else f", else {self.runner_up}"
-        return one_line(f"{self.label} ({self.probability:.1%}{runner_up})")
-
-    def _repr_html_(self) -> str:
-        known = "yes" if self.known else "no"
-        return table(
-            ("label", "probability", "runner-up", "known"),
-            [(self.label, f"{self.probability:.1%}", self.runner_up, known)],
-        )
 
 
 class ExLLClassifier(StreamClassifier):
@@ -129,6 +100,10 @@ class ExLLClassifier(StreamClassifier):
 
         With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near; of
         examples like those of the stream it stands at about ``false_alarms`` of them.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
+        array(['mug', 'pan'], dtype='<U3')
         """
         asked, vectors = self._ask(X, inference)
         if unknown is NOTHING:
@@ -151,17 +126,33 @@ class ExLLClassifier(StreamClassifier):
         return answers
 
     def novelty(self, X: ArrayLike) -> Vector:
-        """How little each row is like what was learned: the score behind ``unknown``, higher for stranger ones."""
+        """How little each row is like what was learned: the score behind ``unknown``, higher for less similar ones.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1, 0.0], [0.1, 1.0, 0.0]], ["mug", "pan"])
+        >>> near, far = clf.novelty([[1.0, 0.1, 0.0], [0.0, 0.0, 1.0]])
+        >>> bool(near < far)
+        True
+        """
         asked, vectors = self._ask(X, "fused")
         return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
-        """The novelty that this share of the stream's own examples exceeds."""
+        """The novelty that this share of the stream's own examples exceeds.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.novelty_threshold(0.01) >= clf.novelty_threshold(0.2)
+        True
+        """
         check_is_fitted(self)
         return self.learner_.inference().novelty_threshold(_check_share(false_alarms))
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
-        """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
+        """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.predict_proba([[2.0, 0.3]]).argmax()
+        np.int64(0)
+        """
         asked, vectors = self._ask(X, inference)
         posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
         return posteriors[:, asked.sorted_classes]
@@ -172,6 +163,10 @@ class ExLLClassifier(StreamClassifier):
         """All that is said of every row, of one moment even while another thread teaches.
 
         Of examples like those of the stream about ``false_alarms`` are called unknown.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
+        >>> clf.answers([[2.0, 0.3]])
+        [Prediction(label='mug', probability=1.0, runner_up=None, known=True)]
         """
         share = _check_share(false_alarms)
         asked, vectors = self._ask(X, inference)
@@ -189,12 +184,22 @@ class ExLLClassifier(StreamClassifier):
         return answers
 
     def explain(self, x: ArrayLike) -> Explanation:
-        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions."""
+        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
+        >>> clf.explain([2.0, 0.3]).hit.examples[0].name
+        'mug_01.jpg'
+        """
         unit = self._one_unit_vector(x)
         return explain(self.learner_, unit)
 
     def without(self, x: ArrayLike, prototype: int) -> Without:
-        """What global inference would say of x had this prototype's examples never been in its class."""
+        """What global inference would say of x had this prototype's examples never been in its class.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.without([2.0, 0.3], prototype=0).global_label_after
+        'pan'
+        """
         unit = self._one_unit_vector(x)
         return without(self.learner_.inference(), unit, prototype)
 
@@ -202,6 +207,10 @@ class ExLLClassifier(StreamClassifier):
         """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
 
         From what the model remembers (records="vectors"), or from the data given again.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> print(clf.suspects([[1.0, 0.1], [1.0, 0.1]], ["mug", "pan"], refs=["1.jpg", "2.jpg"]).contradictions[0])
+        1.jpg ("mug"), 2.jpg ("pan")
         """
         check_is_fitted(self)
         if X is None and y is None:
@@ -212,17 +221,32 @@ class ExLLClassifier(StreamClassifier):
         return find_suspects(normalise(vectors), labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
-        """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
+        """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
+        >>> print(clf.rules()[1])
+        IF it resembles pan_01.jpg THEN it is "pan" (1 of its 1 example, 100%)
+        """
         check_is_fitted(self)
         return rules_of(self.learner_, level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned."""
+        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.progress()[0].verdict
+        'too early to tell'
+        """
         check_is_fitted(self)
         return progress_of(self.learner_)
 
     def megacloud(self, label: Label) -> MegaCloud:
-        """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
+        """One class as it is now: mean, count, ids of its prototypes, and the edges between them.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.megacloud("pan").count
+        1
+        """
         check_is_fitted(self)
         with self.learner_.lock:
             try:
@@ -235,6 +259,10 @@ class ExLLClassifier(StreamClassifier):
         """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
 
         Prototypes keep their ids; records, fusion counts and edges follow.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mgu", "pan"])
+        >>> clf.rename_class("mgu", "mug").classes_
+        array(['mug', 'pan'], dtype='<U3')
         """
         check_is_fitted(self)
         (old, new), kind = check_labels([old, new], "labels")

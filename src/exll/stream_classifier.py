@@ -63,7 +63,13 @@ class StreamClassifier(Estimator):
     lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None) -> Self:
-        """Forget everything, then learn the rows in order."""
+        """Forget everything, then learn the rows in order.
+
+        >>> from exll import ExLLClassifier
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
+        >>> clf.fit([[0.1, 1.0]], ["pan"]).classes_
+        array(['pan'], dtype='<U3')
+        """
         return self._learn(X, y, refs, None, anew=True)
 
     def partial_fit(
@@ -78,11 +84,24 @@ class StreamClassifier(Estimator):
 
         ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every
         label of y must be among it, as with other estimators.
+
+        >>> from exll import ExLLClassifier
+        >>> clf = ExLLClassifier().partial_fit([[1.0, 0.1]], ["mug"], refs=["mug_01.jpg"])
+        >>> clf.partial_fit([[0.1, 1.0]], ["pan"]).classes_
+        array(['mug', 'pan'], dtype='<U3')
         """
         return self._learn(X, y, refs, classes, anew=not hasattr(self, "learner_"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file (docs/model-files.md). The path never holds half a model."""
+        """Write the model to one file (docs/model-files.md). The path never holds half a model.
+
+        >>> import tempfile
+        >>> from exll import ExLLClassifier, load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ExLLClassifier().fit([[1.0, 0.1]], ["mug"]).save(f"{folder}/things.exll")
+        ...     load(f"{folder}/things.exll").classes_
+        array(['mug'], dtype='<U3')
+        """
         self._write(path, {"kind": self._kind})
 
     @property
