@@ -1,7 +1,7 @@
 """What several commands share: arguments, progress, and how a model is opened."""
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -190,6 +190,16 @@ class _NoProgress:
     def update(self, *_: Any, **__: Any) -> None: ...
 
     def advance(self, *_: Any, **__: Any) -> None: ...
+
+
+@contextmanager
+def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
+    """For commands that can go on where they stood: Ctrl-C ends them with one sentence and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(sentence(), err=True)
+        raise typer.Exit(130) from None
 
 
 def show_skipped(count: int, named: list[list[str]]) -> None:

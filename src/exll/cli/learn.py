@@ -19,6 +19,7 @@ from exll.cli.common import (
     open_model,
     progress_bar,
     show_skipped,
+    stopped_by_ctrl_c,
 )
 
 if TYPE_CHECKING:
@@ -95,24 +96,21 @@ def learn(
     if not json:
         _announce(whole, stream, lesson)
     save = _Saver(learner, model)
-    try:
-        with progress_bar(json) as progress:
-            task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
-            teach(
-                learner,
-                stream,
-                lesson,
-                save,
-                cache=feature_cache(cache),
-                save_every=save_every,
-                strict=strict,
-                progress=lambda lesson: progress.update(task, completed=lesson.position),
-            )
-    except KeyboardInterrupt:
-        typer.echo(
-            f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there.", err=True
+    stoppable = stopped_by_ctrl_c(
+        lambda: f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there."
+    )
+    with stoppable, progress_bar(json) as progress:
+        task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
+        teach(
+            learner,
+            stream,
+            lesson,
+            save,
+            cache=feature_cache(cache),
+            save_every=save_every,
+            strict=strict,
+            progress=lambda lesson: progress.update(task, completed=lesson.position),
         )
-        raise typer.Exit(130) from None
     _report(model, learner, lesson, json)
 
 
