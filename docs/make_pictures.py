@@ -28,11 +28,10 @@ QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component
 
 
 def write_pages(model: Path, photo: Path, folder: Path) -> None:
-    eye = load(model)
-    assert isinstance(eye, ImageLearner), f"{model} was taught with vectors, not with images"
-    write_explanation(eye, photo, model, folder / "why.html")
-    write_rules(eye.rules(), model, eye.classifier, folder / "rules.html")
-    topology = topology_of(eye.classifier.learner_)
+    learner = load(model, ImageLearner)
+    write_explanation(learner, photo, model, folder / "why.html")
+    write_rules(learner.rules(), model, learner.classifier, folder / "rules.html")
+    topology = topology_of(learner.classifier.learner_)
     (folder / "map.html").write_text(map_page(topology, model.name), encoding="utf-8")
 
 

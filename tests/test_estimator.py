@@ -375,13 +375,13 @@ def test_feature_names_of_a_table_are_remembered(tmp_path: Path) -> None:
     model.save(tmp_path / "m.exll")
     again = load(tmp_path / "m.exll", ExLLClassifier)
     assert again.feature_names_in_.tolist() == ["x", "y", "z"]
-    turned = frame[["z", "y", "x"]]
+    reordered = frame[["z", "y", "x"]]
     for ask in (again.predict, lambda X: again.explain(X[:1]), lambda X: again.suspects(X, GOOD_Y)):
         ask(frame)
         with pytest.raises(InputError, match="feature names"):
-            ask(turned)
+            ask(reordered)
     with pytest.raises(InputError, match="feature names"):
-        again.partial_fit(turned, GOOD_Y)
+        again.partial_fit(reordered, GOOD_Y)
 
 
 def test_a_model_mapped_from_a_file_for_reading_goes_on_learning(tmp_path: Path) -> None:

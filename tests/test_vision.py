@@ -42,11 +42,11 @@ def test_it_tells_what_it_was_taught(nano: OnnxBackbone) -> None:
     assert str(learner.rules()[0]).startswith("IF it resembles 0-")
 
 
-def test_glocal_knows_what_it_was_taught_and_says_so_of_what_is_strange(nano: OnnxBackbone) -> None:
+def test_glocal_knows_what_it_was_taught_and_says_unknown_of_the_rest(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
-    familiar = learner.predict([picture(i % 3, 100 + i) for i in range(30)])
-    assert [prediction.label for prediction in familiar] == [f"kind {i % 3}" for i in range(30)]
-    assert sum(prediction.known for prediction in familiar) >= 25
+    similar = learner.predict([picture(i % 3, 100 + i) for i in range(30)])
+    assert [prediction.label for prediction in similar] == [f"kind {i % 3}" for i in range(30)]
+    assert sum(prediction.known for prediction in similar) >= 25
     noise = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), dtype=np.uint8)
     assert not any(prediction.known for prediction in learner.predict(list(noise)))
     assert all(prediction.known for prediction in taught(nano).predict(list(noise)))  # the paper's cannot tell
@@ -279,25 +279,25 @@ def test_two_things_in_one_image_are_taught_and_asked_by_their_boxes(nano: OnnxB
         two_in_one(0, 2, seed).save(path)
         learner.learn(path, "left thing", box=LEFT)
         learner.learn([path], ["right thing"], box=[RIGHT])
-    asked: Any = two_in_one(2, 0, 50)  # the other way round
-    assert learner.predict(asked, box=LEFT).label == "right thing"
-    assert [answer.label for answer in learner.predict([asked, asked], box=[LEFT, RIGHT])] == [
+    question: Any = two_in_one(2, 0, 50)  # the other way round
+    assert learner.predict(question, box=LEFT).label == "right thing"
+    assert [answer.label for answer in learner.predict([question, question], box=[LEFT, RIGHT])] == [
         "right thing",
         "left thing",
     ]
-    explanation = learner.explain(asked, box=RIGHT)
+    explanation = learner.explain(question, box=RIGHT)
     assert explanation.label == "left thing"
     names = [example.name for example in explanation.hit.examples]
     assert all(name.endswith(".png#0,0,60,60") for name in names)
     thumbnail = Thumbnails(side=40).of(names[0])
     assert (thumbnail.uri is not None, thumbnail.width, thumbnail.height) == (True, 40, 40)
-    case = learner.case(asked, "asked.png", box=RIGHT)
+    case = learner.case(question, "question.png", box=RIGHT)
     assert case.picture is not None
     assert case.picture.size == (60, 60)
     with pytest.raises(ImageError, match="must lie within the image, which has 120 x 60 pixels"):
-        learner.learn(asked, "x", box=(0, 0, 121, 60))
+        learner.learn(question, "x", box=(0, 0, 121, 60))
     with pytest.raises(InputError, match="one box for each image"):
-        learner.predict([asked, asked], box=[LEFT])
+        learner.predict([question, question], box=[LEFT])
 
 
 def test_a_model_goes_on_with_the_looks_it_was_taught_with(tmp_path: Path) -> None:

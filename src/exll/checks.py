@@ -142,13 +142,13 @@ def check_how_a_stream_is_cut_into_calls_does_not_matter(make: Make) -> None:
 
 
 def check_predictions_in_between_leave_no_trace(make: Make) -> None:
-    asked, silent = make(), make()
+    questioned, silent = make(), make()
     for start in range(0, len(Y), 25):
-        for learner in (asked, silent):
+        for learner in (questioned, silent):
             learner.partial_fit(X[start : start + 25], Y[start : start + 25])
-        asked.predict(QUERIES)
-        asked.predict_proba(QUERIES)
-    _same(asked, silent, "a prediction changed the model")
+        questioned.predict(QUERIES)
+        questioned.predict_proba(QUERIES)
+    _same(questioned, silent, "a prediction changed the model")
 
 
 def check_other_names_give_the_same_model_under_those_names(make: Make) -> None:

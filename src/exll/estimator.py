@@ -32,7 +32,7 @@ from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleL
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
-NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
+NOTHING = object()  # tells "not given" from every value that may stand for unknown
 
 
 class ExLLClassifier(StreamClassifier):
@@ -105,19 +105,19 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
         array(['mug', 'pan'], dtype='<U3')
         """
-        asked, vectors = self._ask(X, inference)
+        snapshot, vectors = self._ask(X, inference)
         if unknown is NOTHING:
-            winners = np.concatenate([asked.winners(unit, inference) for _, unit in self._chunks(vectors)])
-            return _labelled(asked, winners)
+            winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in self._chunks(vectors)])
+            return _labelled(snapshot, winners)
         if inference != "fused":
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
         if isinstance(unknown, np.ndarray):
             raise InputError("unknown must be one value; got an array.")
-        if unknown in asked.labels:
+        if unknown in snapshot.labels:
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        threshold = asked.novelty_threshold(_check_share(false_alarms))
-        judged = [asked.judged(unit, asked.dots(unit), "fused") for _, unit in self._chunks(vectors)]
-        predicted = _labelled(asked, np.concatenate([some.labels for some in judged]))
+        threshold = snapshot.novelty_threshold(_check_share(false_alarms))
+        judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
+        predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
         novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
         answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
@@ -133,8 +133,8 @@ class ExLLClassifier(StreamClassifier):
         >>> bool(near < far)
         True
         """
-        asked, vectors = self._ask(X, "fused")
-        return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
+        snapshot, vectors = self._ask(X, "fused")
+        return np.concatenate([snapshot.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
         """The novelty that this share of the stream's own examples exceeds.
@@ -153,9 +153,9 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict_proba([[2.0, 0.3]]).argmax()
         np.int64(0)
         """
-        asked, vectors = self._ask(X, inference)
-        posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
-        return posteriors[:, asked.sorted_classes]
+        snapshot, vectors = self._ask(X, inference)
+        posteriors = np.concatenate([snapshot.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
+        return posteriors[:, snapshot.sorted_classes]
 
     def answers(
         self, X: ArrayLike, inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
@@ -169,18 +169,18 @@ class ExLLClassifier(StreamClassifier):
         [Prediction(label='mug', probability=1.0, runner_up=None, known=True)]
         """
         share = _check_share(false_alarms)
-        asked, vectors = self._ask(X, inference)
-        alone = len(asked.labels) == 1
+        snapshot, vectors = self._ask(X, inference)
+        alone = len(snapshot.labels) == 1
         answers: list[Prediction] = []
         for _, unit in self._chunks(vectors):
-            judged, runners_up = asked.two_best(unit, inference)
+            judged, runners_up = snapshot.two_best(unit, inference)
             known = [True] * len(unit)
             if judged.novelty is not None:
-                known = (judged.novelty <= asked.novelty_threshold(share)).tolist()
+                known = (judged.novelty <= snapshot.novelty_threshold(share)).tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
-                runner_up = None if alone else asked.labels[second]
-                answers.append(Prediction(asked.labels[k], probability, runner_up, known[row]))
+                runner_up = None if alone else snapshot.labels[second]
+                answers.append(Prediction(snapshot.labels[k], probability, runner_up, known[row]))
         return answers
 
     def explain(self, x: ArrayLike) -> Explanation:
@@ -329,8 +329,8 @@ class ExLLClassifier(StreamClassifier):
         return unit
 
 
-def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:
-    labels: NDArray[Any] = labels_as_array(asked.labels)[classes]
+def _labelled(snapshot: Inference, classes: Indices) -> NDArray[Any]:
+    labels: NDArray[Any] = labels_as_array(snapshot.labels)[classes]
     return labels
 
 

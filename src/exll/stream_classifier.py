@@ -213,7 +213,7 @@ class StreamClassifier(Estimator):
         if not hasattr(self, "learner_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before its first example.")
 
-    def _write(self, path: str | os.PathLike[str], more_facts: dict[str, Any]) -> None:
+    def _write(self, path: str | os.PathLike[str], more_metadata: dict[str, Any]) -> None:
         check_is_fitted(self)
         learner = self.learner_
         with learner.lock:
@@ -225,7 +225,7 @@ class StreamClassifier(Estimator):
                 "lessons": self.lessons_,
                 "exll": __version__,
             }
-            write_model(path, {**metadata, **more_facts}, {**learner.state(), **_labels_to_tensors(learner.labels)})
+            write_model(path, {**metadata, **more_metadata}, {**learner.state(), **_labels_to_tensors(learner.labels)})
 
     def _restore(self, learner: Learner, metadata: dict[str, Any]) -> None:
         """Take a learner from a file, and all that the file says about its streams."""

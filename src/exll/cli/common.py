@@ -56,7 +56,8 @@ DataArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 InferenceOption = Annotated[
-    InferenceChoice, typer.Option(help="Which voice answers: prototypes (local), classes (global), or both (fused).")
+    InferenceChoice,
+    typer.Option(help="Which inference answers: by prototypes (local), by classes (global), or by both (fused)."),
 ]
 BackboneOption = Annotated[
     str | None,
@@ -178,7 +179,7 @@ def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
 
 
 class _NoProgress:
-    """CurrentClip what a bar takes and shows nothing."""
+    """Accepts what a bar accepts, and shows nothing."""
 
     disable = True
 

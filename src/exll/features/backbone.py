@@ -156,8 +156,8 @@ class OnnxBackbone:
         """What each look is multiplied by before they are added, (rows, 1): one alone stays as it is."""
         if self.looks == 1:
             return np.ones((len(features), 1), np.float32)
-        lengths = np.linalg.norm(features, axis=1, keepdims=True)
-        weights: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        norms = np.linalg.norm(features, axis=1, keepdims=True)
+        weights: NDArray[np.float32] = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         return weights
 
     def _run(self, outputs: list[str], batch: NDArray[Any]) -> list[NDArray[Any]]:
