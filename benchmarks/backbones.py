@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from exll import ExLLClassifier
-from exll.features.backbone import Backbone, read_network
+from exll.features.backbone import OnnxBackbone, read_network
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.streams.folder import list_folder
@@ -37,14 +37,14 @@ RUNS = 40
 MARGIN = 0.005
 
 
-def vectors(backbone: Backbone, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.str_]]:
+def vectors(backbone: OnnxBackbone, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.str_]]:
     examples, _ = list_folder(folder)
     paths = [example.path for example in examples if example.path is not None]
     found = [item.vector for item in extract(track(paths, backbone.name, transient=True), backbone, FeatureCache())]
     return np.array(found), np.array([example.label for example in examples])
 
 
-def accuracies(backbone: Backbone, data: Path) -> list[float]:
+def accuracies(backbone: OnnxBackbone, data: Path) -> list[float]:
     X, y = vectors(backbone, data / "train")
     X_test, truth = vectors(backbone, data / "test")
     measured = []
@@ -68,9 +68,9 @@ def milliseconds(choices: list[str]) -> dict[str, float]:
     return {choice: float(np.median(taken)) * 1e3 for choice, taken in spent.items()}
 
 
-def opened(choice: str, threads: int | None = None) -> Backbone:
+def opened(choice: str, threads: int | None = None) -> OnnxBackbone:
     name, _, looks = choice.rpartition("/")
-    return Backbone(name, threads, looks=int(looks))
+    return OnnxBackbone(name, threads, looks=int(looks))
 
 
 def export(choice: str, data: Path, file: Path) -> None:

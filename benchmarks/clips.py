@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from exll import ExLLClassifier
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.learner.glocal.judgement import FALSE_ALARMS, judge
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import left_out_alone, left_out_with_prototype
@@ -33,7 +33,7 @@ SIZES = ((2, 1), (2, 2), (6, 1), (6, 2), (6, 4))  # classes, clips of each
 
 def household() -> Clips:
     """One thing per category, recorded in several scenes."""
-    backbone = Backbone("nano")
+    backbone = OnnxBackbone("nano")
     scenes = [(factor, level) for level in range(1, LEVELS + 1) for factor in FACTORS][:SCENES]
     return {
         category: [

@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from exll import load
+from exll import ImageLearner, load
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     parser.add_argument("model", help="an image model; it is not changed")
     parser.add_argument("image")
     options = parser.parse_args()
-    learner = load(options.model, threads=1)
+    learner = load(options.model, ImageLearner, threads=1)
     ready, vector = learner.backbone.prepare(options.image).inputs, learner.backbone.features([options.image])
     label = learner.classes_[0].item()
 

@@ -15,7 +15,7 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from exll.features.backbone import BATCH, Backbone
+from exll.features.backbone import BATCH, OnnxBackbone
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.streams.folder import is_image_name
@@ -23,7 +23,7 @@ from exll.streams.folder import is_image_name
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "grocery128" / "test"
 
 
-def bare_seconds(backbone: Backbone, images: int) -> float:
+def bare_seconds(backbone: OnnxBackbone, images: int) -> float:
     """Seconds an image of the network alone, in the same batches."""
     ready = [
         backbone.prepare(np.random.default_rng(i).integers(0, 256, (128, 128, 3), np.uint8)).inputs
@@ -36,7 +36,7 @@ def bare_seconds(backbone: Backbone, images: int) -> float:
     return (time.perf_counter() - start) / (images // BATCH * BATCH)
 
 
-def pipeline_seconds(paths: list[Path], backbone: Backbone, cache: FeatureCache | None = None) -> float:
+def pipeline_seconds(paths: list[Path], backbone: OnnxBackbone, cache: FeatureCache | None = None) -> float:
     start = time.perf_counter()
     for extracted in extract(paths, backbone, cache, workers=1):
         assert extracted.error is None
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=960)
     options = parser.parse_args()
     paths = sorted(path for path in options.data.rglob("*") if is_image_name(path.name))[: options.images]
-    backbone = Backbone(threads=1)
+    backbone = OnnxBackbone(threads=1)
     table = Table(
         title=f"{backbone.name}, {len(paths)} images of {options.data.name}, network on 1 thread of {os.cpu_count()}"
     )

@@ -28,8 +28,7 @@ QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component
 
 
 def write_pages(model: Path, photo: Path, folder: Path) -> None:
-    learner = load(model)
-    assert isinstance(learner, ImageLearner), f"{model} was taught with vectors, not with images"
+    learner = load(model, ImageLearner)
     write_explanation(learner, photo, model, folder / "why.html")
     write_rules(learner.rules(), model, learner.classifier, folder / "rules.html")
     topology = topology_of(learner.classifier.learner_)

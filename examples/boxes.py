@@ -17,15 +17,15 @@ if len(sys.argv) != 4:
 table, question = Path(sys.argv[1]), Path(sys.argv[2])
 region = tuple(int(edge) for edge in sys.argv[3].split(","))
 
-eye = ImageLearner()
+learner = ImageLearner()
 with table.open(newline="", encoding="utf-8") as file:
     for row in csv.DictReader(file):
         box = tuple(int(row[edge]) for edge in ("x0", "y0", "x1", "y1"))
-        eye.learn(table.parent / row["path"], row["label"], box=box)
+        learner.learn(table.parent / row["path"], row["label"], box=box)
 
-answer = eye.predict(question, box=region)
+answer = learner.predict(question, box=region)
 print(
     f"{question.name}, region {sys.argv[3]}: {answer.label if answer.known else 'unknown'} ({answer.probability:.0%})"
 )
-for example in eye.explain(question, box=region).hit.examples[:3]:
+for example in learner.explain(question, box=region).hit.examples[:3]:
     print(f"  resembles {Path(example.name).name}")

@@ -12,15 +12,15 @@ if len(sys.argv) != 3:
     sys.exit("usage: python learn_a_folder.py PHOTOS QUESTION.jpg")
 photos, question = Path(sys.argv[1]), Path(sys.argv[2])
 
-eye = ImageLearner()
+learner = ImageLearner()
 for photo in sorted(photos.glob("*/*.*")):
-    eye.learn(photo, photo.parent.name)
+    learner.learn(photo, photo.parent.name)
 
-answer = eye.predict(question)
+answer = learner.predict(question)
 if answer.known:
     print(f"{question.name} is taken for {answer.label!r} ({answer.probability:.0%}), else {answer.runner_up!r}")
 else:
     print(f"{question.name} is unknown: nothing that was taught is near (nearest is {answer.label!r})")
-for rule in eye.rules("megacloud"):
+for rule in learner.rules("megacloud"):
     print(rule)
-eye.save("photos.exll")
+learner.save("photos.exll")

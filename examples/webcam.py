@@ -17,7 +17,7 @@ source = sys.argv[1] if len(sys.argv) > 1 else "0"
 camera = cv2.VideoCapture(int(source) if source.isdigit() else source)
 if not camera.isOpened():
     sys.exit(f"there is no camera or video {source}; usage: python webcam.py [CAMERA OR VIDEO FILE]")
-eye = ImageLearner()
+learner = ImageLearner()
 taught = 0
 while True:
     there, frame = camera.read()
@@ -26,7 +26,7 @@ while True:
     image = frame[:, :, ::-1].copy()  # OpenCV gives blue first
     words = "press 1 to 9 to teach"
     if taught:
-        answer = eye.predict(image)
+        answer = learner.predict(image)
         words = f"{answer.label} {answer.probability:.0%}" if answer.known else f"unknown (nearest is {answer.label})"
     cv2.putText(frame, words, (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
     cv2.imshow("exll", frame)
@@ -34,7 +34,7 @@ while True:
     if key == "q":
         break
     if key.isdigit():
-        eye.learn(image, f"class {key}", ref=f"frame {taught}")
+        learner.learn(image, f"class {key}", ref=f"frame {taught}")
         taught += 1
         print(f"taught {taught}: class {key}")
 camera.release()

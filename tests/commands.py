@@ -91,4 +91,5 @@ def _ended() -> int:
 
 
 def _text(output: bytes, charset: str) -> str:
-    return output.decode(charset).replace("\r\n", "\n")
+    """Click takes an output of ASCII for one that was not set up, and writes UTF-8."""
+    return output.decode("utf-8" if charset == "ascii" else charset).replace("\r\n", "\n")

@@ -1,18 +1,16 @@
 """What every learner of ours keeps to: ExLL and all that it is compared with."""
 
-import inspect
-import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from exll import ExLLClassifier, ModelFileError, load
+from exll import ExLLClassifier, ModelFileError, checks, load
 from exll.baselines import CBCL, NAMES, NCM, SLDA, FineTune, NaiveBayes, Perceptron, Replay, SOvR, baseline_class
 from exll.errors import InputError
 from exll.saving.model_file import read_model, write_model
@@ -41,18 +39,6 @@ LEARNERS: dict[str, Any] = {
 }
 OURS = ("glocal", "paper")
 BASELINES = [name for name in LEARNERS if name not in OURS]
-
-
-@pytest.fixture(params=LEARNERS)
-def learner(request: pytest.FixtureRequest) -> Any:
-    """One that knows nothing yet."""
-    return clone(LEARNERS[request.param])
-
-
-def contract() -> dict[str, Callable[..., None]]:
-    """The tests here that take any learner. A file with a fixture ``learner`` of its own can run them on that."""
-    tests = {name: test for name, test in globals().items() if name.startswith("test_")}
-    return {name: test for name, test in tests.items() if "learner" in inspect.signature(test).parameters}
 
 
 def taught(learner: Any, rows: slice = slice(None)) -> Any:
@@ -91,48 +77,30 @@ def test_scikit_learn_contract(name: str, estimator: Any, check: Any) -> None:
         check(estimator)
 
 
-def test_nothing_can_be_asked_before_the_first_example(learner: Any, tmp_path: Path) -> None:
-    asks: list[Callable[[], Any]] = [
-        lambda: learner.predict(QUERIES),
-        lambda: learner.predict_proba(QUERIES),
-        lambda: learner.save(tmp_path / "m.exll"),
-    ]
-    for ask in asks:
-        with pytest.raises(NotFittedError):
-            ask()
-    for name in ("classes_", "nbytes_", "n_parameters_"):
-        assert not hasattr(learner, name)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
+def test_every_learner_passes_every_check(name: str, check: Callable[[checks.Make], None]) -> None:
+    check(lambda: clone(LEARNERS[name]))
 
 
-def test_one_example_is_enough(learner: Any) -> None:
-    learner.partial_fit(STREAM.X[:1], ["only"])
-    assert learner.predict(QUERIES).tolist() == ["only"] * len(QUERIES)
-    np.testing.assert_array_equal(learner.predict_proba(QUERIES), np.ones((len(QUERIES), 1)))
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_is_refused_is_an_input_error_of_one_line(name: str) -> None:
+    model = taught(LEARNERS[name])
+    refused: list[Callable[[], Any]] = [partial(model.predict_proba, X) for X in checks.BAD_QUERIES.values()]
+    refused += [partial(model.partial_fit, bad.X, bad.y, **bad.options) for bad in checks.BAD_EXAMPLES.values()]
+    for call in refused:
+        with pytest.raises(InputError) as caught:
+            call()
+        assert "\n" not in str(caught.value)
 
 
-def test_inputs_are_left_alone_and_not_held(learner: Any) -> None:
-    X, y, queries = STREAM.X.copy(), list(STREAM.y), QUERIES.copy()
-    learner.partial_fit(X, y)
-    expected = learner.predict_proba(queries)
-    np.testing.assert_array_equal(X, STREAM.X)
-    np.testing.assert_array_equal(queries, QUERIES)
-    assert y == STREAM.y
-    X[:] = 1.0
-    y[:] = [9] * len(y)
-    np.testing.assert_array_equal(learner.predict_proba(queries), expected)
-    assert_equal_models(learner, taught(learner))
+@pytest.mark.parametrize("name", LEARNERS)
+def test_answers_held_by_a_reader_do_not_change_while_learning_goes_on(name: str) -> None:
+    check_held_answers(clone(LEARNERS[name]))
 
 
-def test_what_is_given_out_cannot_change_the_model(learner: Any) -> None:
-    learner.partial_fit(STREAM.X, STREAM.y)
-    learner.classes_[:] = 7
-    learner.predict(QUERIES)[:] = 7
-    learner.predict_proba(QUERIES)[:] = 7
-    assert_equal_models(learner, taught(learner))
-
-
-def test_answers_held_by_a_reader_do_not_change_while_learning_goes_on(learner: Any) -> None:
+def check_held_answers(learner: Any) -> None:
+    """By the parts inside a learner, which other people's need not have."""
     learner.partial_fit(STREAM.X[:80], STREAM.y[:80])
     if isinstance(learner, ExLLClassifier):
         held = learner.learner_.inference()
@@ -157,64 +125,6 @@ def test_how_a_stream_is_cut_into_calls_does_not_matter_to_the_last_bit(name: st
     assert_equal_models(model, taught(LEARNERS[name]))
 
 
-def test_predictions_in_between_leave_no_trace(learner: Any) -> None:
-    for start in range(0, 150, 25):
-        learner.partial_fit(STREAM.X[start : start + 25], STREAM.y[start : start + 25])
-        learner.predict(QUERIES)
-        learner.predict_proba(QUERIES)
-    silent = clone(learner)
-    for start in range(0, 150, 25):
-        silent.partial_fit(STREAM.X[start : start + 25], STREAM.y[start : start + 25])
-    assert_equal_models(learner, silent)
-
-
-def test_giving_classes_other_names_gives_the_same_model_under_those_names(learner: Any) -> None:
-    names = np.array(["pan", "ant", "Zoo", "été", "b"])
-    plain, renamed = taught(learner), learner.partial_fit(STREAM.X, names[STREAM.y])
-    assert renamed.predict(QUERIES).tolist() == names[plain.predict(QUERIES)].tolist()
-    columns = [sorted(names).index(name) for name in names]
-    np.testing.assert_array_equal(renamed.predict_proba(QUERIES)[:, columns], plain.predict_proba(QUERIES))
-
-
-MANY = np.tile(STREAM.X, (4, 1))  # more rows than are looked at together
-BAD: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-    "nan": (np.vstack([MANY, np.full(12, np.nan)]), [*(4 * STREAM.y), 0], {}),
-    "inf": (np.vstack([MANY, np.full(12, -np.inf)]), [*(4 * STREAM.y), 0], {}),
-    "width": (STREAM.X[:, :5], STREAM.y, {}),
-    "fewer labels": (STREAM.X, STREAM.y[:-1], {}),
-    "another kind": (STREAM.X, [str(k) for k in STREAM.y], {}),
-    "mixed labels": (STREAM.X[:2], ["a", 1], {}),
-    "fractions": (STREAM.X[:2], [0.5, 1.5], {}),
-    "classes": (STREAM.X, STREAM.y, {"classes": [0]}),
-    "refs": (STREAM.X, STREAM.y, {"refs": ["x"]}),
-    "text": ([["x"] * 12], [0], {}),
-    "no rows": (np.empty((0, 12)), [], {}),
-}
-
-
-@pytest.mark.parametrize("fault", BAD)
-def test_bad_input_is_refused_and_changes_nothing(learner: Any, fault: str) -> None:
-    learner.partial_fit(STREAM.X, STREAM.y)
-    X, y, more = BAD[fault]
-    with pytest.raises(InputError):
-        learner.partial_fit(X, y, **more)
-    assert_equal_models(learner, taught(learner))
-
-
-def test_bad_queries_are_refused(learner: Any) -> None:
-    learner.partial_fit(STREAM.X, STREAM.y)
-    for bad in (np.full((1, 12), np.nan), np.full((1, 12), np.inf), np.ones((1, 11)), np.ones(12)):
-        for ask in (learner.predict, learner.predict_proba):
-            with pytest.raises(InputError):
-                ask(bad)
-
-
-def test_a_class_that_came_just_now_can_be_saved(learner: Any, tmp_path: Path) -> None:
-    learner.partial_fit(STREAM.X[:60], ["old"] * 60).partial_fit(STREAM.X[60:61], ["new"])
-    learner.save(tmp_path / "m.exll")
-    assert_equal_models(learner, load(tmp_path / "m.exll"))
-
-
 @pytest.mark.parametrize("name", ["ncm", "cbcl"])
 def test_raw_vectors_far_from_zero_are_told_apart(name: str) -> None:
     rng = np.random.default_rng(3)
@@ -228,81 +138,14 @@ def test_raw_vectors_far_from_zero_are_told_apart(name: str) -> None:
     np.testing.assert_allclose(model.predict_proba(queries), likely, atol=1e-9)
 
 
-@pytest.mark.parametrize("stop", [1, 64, 140])
-def test_save_load_go_on_equals_never_having_stopped(learner: Any, stop: int, tmp_path: Path) -> None:
-    learner.partial_fit(STREAM.X[:stop], STREAM.y[:stop])
-    learner.save(tmp_path / "m.exll")
-    stopped = load(tmp_path / "m.exll")
-    assert type(stopped) is type(learner)
-    assert_equal_models(learner, stopped)
-    for model in (learner, stopped):
-        model.partial_fit(STREAM.X[stop:], STREAM.y[stop:])
-    assert_equal_models(learner, stopped)
-    np.testing.assert_array_equal(learner.predict_proba(QUERIES), stopped.predict_proba(QUERIES))
-
-
-def test_the_same_stream_gives_the_same_bytes(learner: Any, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        taught(learner).save(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_a_pickled_copy_goes_on_like_the_original(learner: Any) -> None:
-    learner.partial_fit(STREAM.X[:70], STREAM.y[:70])
-    copy = pickle.loads(pickle.dumps(learner))
-    for model in (learner, copy):
-        model.partial_fit(STREAM.X[70:], STREAM.y[70:])
-    assert_equal_models(learner, copy)
-
-
-def test_probabilities_sum_to_one_and_are_largest_at_the_prediction(learner: Any) -> None:
-    for seed in range(6):
-        stream = random_stream(seed, samples=80, repeats=0.6)
-        learner.fit(stream.X, [-k for k in stream.y])  # sorted is the reverse of first seen
-        queries = np.concatenate([stream.queries, stream.X])
-        probabilities = learner.predict_proba(queries)
-        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-        assert (probabilities >= 0).all()
-        assert (learner.classes_[probabilities.argmax(axis=1)] == learner.predict(queries)).all()
-
-
 # A gradient step and a perceptron's correction tell two classes with the same vectors apart; means cannot. The paper's
-# table of pairs can (see test_estimator.py for its two voices).
+# table of pairs can (see test_estimator.py for its local and global inference).
 @pytest.mark.parametrize("name", ["glocal", *(n for n in BASELINES if "tune" not in n and "replay" not in n)])
 def test_the_same_vector_under_two_labels_goes_to_the_class_seen_first(name: str) -> None:
     x = [[0.3, 0.5, 0.2]]
     model = clone(LEARNERS[name]).partial_fit(np.repeat(x, 2, axis=0), ["zebra", "ant"])
     assert model.predict(x).tolist() == ["zebra"]
     assert model.classes_[model.predict_proba(x).argmax()] == "zebra"
-
-
-@pytest.mark.parametrize(
-    ("labels", "dtype"),
-    [(["b", "a", "b", "longer"], "<U6"), ([3, 1, 3, -7], np.int64), ([True, False, True, False], np.bool_)],
-)
-def test_labels_keep_their_kind(learner: Any, labels: list[Any], dtype: Any, tmp_path: Path) -> None:
-    learner.partial_fit(np.eye(4)[:2], labels[:2]).partial_fit(np.eye(4)[2:], labels[2:])
-    assert learner.classes_.dtype == dtype
-    assert learner.classes_.tolist() == sorted(set(labels))
-    assert learner.predict(np.eye(4)).dtype == dtype
-    assert set(learner.predict(np.eye(4)).tolist()) <= set(labels)
-    learner.save(tmp_path / "m.exll")
-    assert_equal_models(learner, load(tmp_path / "m.exll"))
-
-
-def test_fit_forgets_and_partial_fit_does_not(learner: Any) -> None:
-    learner.fit(STREAM.X, STREAM.y).partial_fit(STREAM.X, STREAM.y)
-    assert learner.learner_.sample_count == 300
-    learner.fit(STREAM.X[:, :4], ["a"] * 150)
-    assert learner.learner_.sample_count == 150
-    assert learner.classes_.tolist() == ["a"]
-    assert learner.n_features_in_ == 4
-
-
-def test_float32_and_float64_of_the_same_numbers_give_the_same_model(learner: Any) -> None:
-    X = STREAM.X.astype(np.float32)
-    narrow, wide = (clone(learner).fit(array, STREAM.y) for array in (X, X.astype(np.float64)))
-    assert_equal_models(narrow, wide)
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if not LEARNERS[name].normalise])

@@ -119,7 +119,7 @@ def test_labels_keep_their_kind(preset: str, labels: Any, dtype: Any, tmp_path: 
     assert model.predict(X, "local").dtype == dtype
     assert model.predict(X, "local").tolist() == list(labels)
     model.save(tmp_path / "m.exll")
-    assert_equal_models(model, load(tmp_path / "m.exll"))
+    assert_equal_models(model, load(tmp_path / "m.exll", ExLLClassifier))
 
 
 @both_presets
@@ -278,7 +278,7 @@ def test_refs_may_be_paths_of_bytes_and_labels_may_hold_odd_characters(tmp_path:
     assert model.learner_.records(0)[0].ref == "caf\udce9.jpg"
     assert model.nbytes_ > 0
     model.save(tmp_path / "m.exll")
-    assert_equal_models(model, load(tmp_path / "m.exll"))
+    assert_equal_models(model, load(tmp_path / "m.exll", ExLLClassifier))
 
 
 @both_presets
@@ -350,7 +350,7 @@ def test_two_classes_can_be_made_one(preset: str, old: str, new: str, tmp_path: 
         expected = [new if label == old else label for label in before.tolist()]
         assert model.predict(stream.queries, "local").tolist() == expected
     model.save(tmp_path / "m.exll")
-    assert_equal_models(model, load(tmp_path / "m.exll"))
+    assert_equal_models(model, load(tmp_path / "m.exll", ExLLClassifier))
     model.partial_fit(stream.X, [new if label == old else label for label in labels])
     assert model.learner_.sample_count == 300
 
@@ -373,15 +373,15 @@ def test_feature_names_of_a_table_are_remembered(tmp_path: Path) -> None:
     frame = pandas.DataFrame(GOOD_X, columns=["x", "y", "z"])
     model = ExLLClassifier("paper").fit(frame, GOOD_Y)
     model.save(tmp_path / "m.exll")
-    again = load(tmp_path / "m.exll")
+    again = load(tmp_path / "m.exll", ExLLClassifier)
     assert again.feature_names_in_.tolist() == ["x", "y", "z"]
-    turned = frame[["z", "y", "x"]]
+    reordered = frame[["z", "y", "x"]]
     for ask in (again.predict, lambda X: again.explain(X[:1]), lambda X: again.suspects(X, GOOD_Y)):
         ask(frame)
         with pytest.raises(InputError, match="feature names"):
-            ask(turned)
+            ask(reordered)
     with pytest.raises(InputError, match="feature names"):
-        again.partial_fit(turned, GOOD_Y)
+        again.partial_fit(reordered, GOOD_Y)
 
 
 def test_a_model_mapped_from_a_file_for_reading_goes_on_learning(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ ANSWERS: dict[str, Any] = json.loads((RECORDED / "nano-answers.json").read_text(
 
 @pytest.mark.parametrize("preset", PRESET_NAMES)
 def test_a_model_of_before_answers_as_it_did_and_goes_on(preset: str, tmp_path: Path) -> None:
-    learner = load(RECORDED / f"nano-{preset}.exll")
+    learner = load(RECORDED / f"nano-{preset}.exll", ImageLearner)
     assert isinstance(learner, ImageLearner)
     assert (learner.backbone.name, learner.backbone.looks) == ("nano", 1)
     answers = learner.predict([picture(i % 3, 100 + i) for i in range(9)])
@@ -30,7 +30,7 @@ def test_a_model_of_before_answers_as_it_did_and_goes_on(preset: str, tmp_path: 
         assert answer.probability == pytest.approx(probability, abs=1e-5)
     learner.learn(picture(3, 0), "new")
     learner.save(tmp_path / "again.exll")
-    assert load(tmp_path / "again.exll").backbone.looks == 1
+    assert load(tmp_path / "again.exll", ImageLearner).backbone.looks == 1
 
 
 def test_a_project_of_before_answers_as_it_did_and_goes_on(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from commands import exll
 from exll import ImageLearner, load
 from exll.cli.explain import write_page
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.image import read_image
 from pictures import picture, write_class_folder
 from served import png, served
@@ -20,7 +20,7 @@ from served import png, served
 def counted() -> Iterator[dict[str, int]]:
     """How often images are decoded and the network runs."""
     counts = {"decoded": 0, "run": 0}
-    run = Backbone._run
+    run = OnnxBackbone._run
 
     def count_reading(*arguments: Any, **options: Any) -> Any:
         counts["decoded"] += 1
@@ -32,13 +32,13 @@ def counted() -> Iterator[dict[str, int]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("exll.features.backbone.read_image", count_reading)
-        patch.setattr(Backbone, "_run", count_running)
+        patch.setattr(OnnxBackbone, "_run", count_running)
         yield counts
 
 
 @pytest.fixture(scope="module")
 def learner() -> ImageLearner:
-    made = ImageLearner(Backbone("nano", threads=1))
+    made = ImageLearner(OnnxBackbone("nano", threads=1))
     for seed in range(4):
         for kind in range(3):
             made.learn(picture(kind, seed), f"kind {kind}")
@@ -80,5 +80,5 @@ def test_the_command_line_needs_one_look(tmp_path: Path) -> None:
     assert exll("learn", tmp_path / "photos", "--model", tmp_path / "m.exll", "--backbone", "nano").returncode == 0
     photo, model = tmp_path / "photos" / "kind 0" / "000.png", tmp_path / "m.exll"
     with counted() as counts:
-        write_page(load(model), photo, model, tmp_path / "why.html")
+        write_page(load(model, ImageLearner), photo, model, tmp_path / "why.html")
     assert counts == {"decoded": 1, "run": 1}

@@ -11,7 +11,7 @@ import pytest
 
 from exll import ImageLearner, load
 from exll.errors import ImageError, StreamError
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.cache import FeatureCache
 from exll.streams.stream import open_stream
 from exll.teaching import BATCH, Lesson, prepare_lesson, teach
@@ -21,8 +21,8 @@ from support import assert_equal_models
 
 
 @pytest.fixture(scope="module")
-def nano() -> Backbone:
-    return Backbone("nano", threads=1)
+def nano() -> OnnxBackbone:
+    return OnnxBackbone("nano", threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def save_nothing() -> None:
 
 
 def test_a_lesson_stopped_at_every_batch_gives_the_same_model(
-    nano: Backbone, data: Path, cache: FeatureCache, tmp_path: Path
+    nano: OnnxBackbone, data: Path, cache: FeatureCache, tmp_path: Path
 ) -> None:
     stream = open_stream(data).ordered("iid", 3)
     straight = ImageLearner(nano, preset="paper")
@@ -72,24 +72,24 @@ def test_a_lesson_stopped_at_every_batch_gives_the_same_model(
 
 
 def test_ctrl_c_inside_a_batch_waits_for_its_end(
-    nano: Backbone, data: Path, cache: FeatureCache, monkeypatch: pytest.MonkeyPatch
+    nano: OnnxBackbone, data: Path, cache: FeatureCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = open_stream(data).ordered("iid", 0)
     model = ImageLearner(nano, preset="paper")
     lesson, _ = prepare_lesson(model, stream, "iid", 0)
-    learn_vectors = model.learn_vectors
+    partial_fit = model.classifier.partial_fit
 
-    def interrupted(*args: Any) -> None:
+    def interrupted(*args: Any, **options: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        learn_vectors(*args)
+        partial_fit(*args, **options)
 
-    monkeypatch.setattr(model, "learn_vectors", interrupted)
+    monkeypatch.setattr(model.classifier, "partial_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         teach(model, stream, lesson, save_nothing, cache=cache)
     assert lesson.position == lesson.learned == model.classifier.learner_.sample_count == BATCH
 
 
-def test_an_unfinished_lesson_wants_its_own_order(nano: Backbone, data: Path, cache: FeatureCache) -> None:
+def test_an_unfinished_lesson_wants_its_own_order(nano: OnnxBackbone, data: Path, cache: FeatureCache) -> None:
     stream = open_stream(data).ordered("iid", 0)
     model = ImageLearner(nano, preset="paper")
     lesson, _ = prepare_lesson(model, stream, "iid", 0)
@@ -108,7 +108,7 @@ def test_an_unfinished_lesson_wants_its_own_order(nano: Backbone, data: Path, ca
 
 
 def test_other_data_is_added_and_the_lessons_are_remembered(
-    nano: Backbone, data: Path, cache: FeatureCache, tmp_path: Path
+    nano: OnnxBackbone, data: Path, cache: FeatureCache, tmp_path: Path
 ) -> None:
     more = write_class_folder(tmp_path / "more", classes=4, each=5, first=500)
     model = ImageLearner(nano, preset="paper")
@@ -124,7 +124,7 @@ def test_other_data_is_added_and_the_lessons_are_remembered(
 
 
 def test_of_a_folder_that_changed_only_what_is_new_is_learned(
-    nano: Backbone, cache: FeatureCache, tmp_path: Path
+    nano: OnnxBackbone, cache: FeatureCache, tmp_path: Path
 ) -> None:
     folder = write_class_folder(tmp_path / "data", classes=2, each=40)
     (folder / "kind 0" / "broken.jpg").write_bytes(b"")
@@ -146,7 +146,9 @@ def test_of_a_folder_that_changed_only_what_is_new_is_learned(
     assert learn() == 82
 
 
-def test_a_lesson_of_what_is_new_goes_on_where_it_stood(nano: Backbone, cache: FeatureCache, tmp_path: Path) -> None:
+def test_a_lesson_of_what_is_new_goes_on_where_it_stood(
+    nano: OnnxBackbone, cache: FeatureCache, tmp_path: Path
+) -> None:
     folder = write_class_folder(tmp_path / "data", classes=2, each=40)
     straight, stopped = ImageLearner(nano, preset="paper"), ImageLearner(nano, preset="paper")
 
@@ -168,7 +170,7 @@ def test_a_lesson_of_what_is_new_goes_on_where_it_stood(nano: Backbone, cache: F
     assert_equal_models(stopped.classifier, straight.classifier)
 
 
-def test_vectors_of_unknown_origin_do_not_mix_with_images(nano: Backbone, data: Path, tmp_path: Path) -> None:
+def test_vectors_of_unknown_origin_do_not_mix_with_images(nano: OnnxBackbone, data: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "f.npz", X=np.ones((3, 512)), y=np.array(["a", "b", "a"]))
     model = ImageLearner(nano, preset="paper")
     lesson, stream = prepare_lesson(model, open_stream(tmp_path / "f.npz"), "as-is", 0)
@@ -176,7 +178,7 @@ def test_vectors_of_unknown_origin_do_not_mix_with_images(nano: Backbone, data: 
         teach(model, stream, lesson, save_nothing)
 
 
-def test_a_video_that_breaks_off_is_learned_as_far_as_it_goes(nano: Backbone, tmp_path: Path) -> None:
+def test_a_video_that_breaks_off_is_learned_as_far_as_it_goes(nano: OnnxBackbone, tmp_path: Path) -> None:
     av = pytest.importorskip("av")
     path = tmp_path / "clip.avi"
     with av.open(str(path), "w") as container:
@@ -198,7 +200,7 @@ def test_a_video_that_breaks_off_is_learned_as_far_as_it_goes(nano: Backbone, tm
     assert lesson.learned + lesson.skipped == len(stream.examples)
 
 
-def test_a_hostile_folder_never_stops_a_run(nano: Backbone, tmp_path: Path) -> None:
+def test_a_hostile_folder_never_stops_a_run(nano: OnnxBackbone, tmp_path: Path) -> None:
     hostile = write_hostile_folder(tmp_path / "data")
     stream = open_stream(tmp_path / "data").ordered("iid", 0)
     model = ImageLearner(nano, preset="paper")
@@ -214,7 +216,7 @@ def test_a_hostile_folder_never_stops_a_run(nano: Backbone, tmp_path: Path) -> N
 
 
 def test_strict_stops_at_the_first_bad_file_and_keeps_what_was_learned(
-    nano: Backbone, cache: FeatureCache, tmp_path: Path
+    nano: OnnxBackbone, cache: FeatureCache, tmp_path: Path
 ) -> None:
     folder = write_class_folder(tmp_path / "data", classes=1, each=80)
     (folder / "kind 0" / "075.png").write_bytes(b"broken")

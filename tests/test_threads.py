@@ -78,7 +78,7 @@ def test_a_model_saved_or_pickled_while_it_learns_is_whole(preset: str, tmp_path
     def ask() -> None:
         path = tmp_path / f"{threading.get_ident()}.exll"
         model.save(path)
-        assert load(path).learner_.sample_count >= 1
+        assert load(path).classifier.learner_.sample_count >= 1
         copy = pickle.loads(pickle.dumps(model))
         copy.partial_fit(X[:5], labels[:5])
 

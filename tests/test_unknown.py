@@ -42,9 +42,9 @@ def test_a_model_of_few_classes_keeps_its_promise_too(classes: int, each: int, w
         taught = rng.permutation(np.repeat(np.arange(classes), each))
         model = ExLLClassifier("glocal").fit(centres[taught] + noise * rng.normal(size=(len(taught), width)), taught)
         like = centres[rng.integers(0, classes, 200)] + noise * rng.normal(size=(200, width))
-        strange = centres[rng.integers(classes, classes + 8, 200)] + noise * rng.normal(size=(200, width))
+        others = centres[rng.integers(classes, classes + 8, 200)] + noise * rng.normal(size=(200, width))
         alarms.append(np.mean(model.predict(like, unknown=-1) == -1))
-        found.append(np.mean(model.predict(strange, unknown=-1) == -1))
+        found.append(np.mean(model.predict(others, unknown=-1) == -1))
     assert 0.01 < np.mean(alarms) < 0.08
     assert np.mean(found) > 0.75
 
@@ -139,7 +139,7 @@ def test_many_rows_are_answered_like_few(model: ExLLClassifier) -> None:
 
 def test_a_saved_model_knows_what_is_unknown(model: ExLLClassifier, tmp_path: Path) -> None:
     model.save(tmp_path / "m.exll")
-    again = load(tmp_path / "m.exll")
+    again = load(tmp_path / "m.exll", ExLLClassifier)
     assert isinstance(again, ExLLClassifier)
     np.testing.assert_array_equal(again.novelty(FAR), model.novelty(FAR))
     assert again.novelty_threshold(0.1) == model.novelty_threshold(0.1)

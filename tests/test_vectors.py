@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from exll.errors import InputError
-from exll.vectors import CHUNK_ROWS, check_rows, normalise, unit_chunks
+from exll.vectors import CHUNK_ROWS, check_raw_rows, check_rows, normalise, unit_chunks
 
 
 def test_chunks_are_the_whole_input_normalised() -> None:
@@ -19,4 +19,4 @@ def test_a_bad_row_is_named_by_its_number_in_the_whole_input() -> None:
     with pytest.raises(InputError, match=f"row {CHUNK_ROWS + 7} "):
         check_rows(X)
     with pytest.raises(InputError, match=f"row {CHUNK_ROWS + 7} "):
-        list(unit_chunks(X))
+        check_raw_rows(X)

@@ -15,22 +15,120 @@ from typing import TYPE_CHECKING, Any
 from exll.version import __version__
 
 if TYPE_CHECKING:
-    from exll.errors import ExLLError, ModelFileError
+    from exll.baselines.base import Baseline
+    from exll.errors import (
+        BackboneError,
+        BenchError,
+        ExLLError,
+        ImageError,
+        InputError,
+        InputTypeError,
+        LearningInterruptedError,
+        ModelFileError,
+        ModelFileNotFoundError,
+        NothingLearnedError,
+        SingularError,
+        StreamError,
+    )
     from exll.estimator import ExLLClassifier
-    from exll.features.backbone import Backbone
+    from exll.explain.case import Case
+    from exll.explain.contributions import Contribution, Without
+    from exll.explain.evidence_map import EvidenceMap
+    from exll.explain.explanation import Evidence, Explanation, Remembered
+    from exll.explain.progress import Progress
+    from exll.explain.rules import Condition, Rule
+    from exll.explain.suspects import Contradiction, Suspect, Suspects
+    from exll.features.backbone import OnnxBackbone, Seen, View
+    from exll.features.own_backbone import Backbone
+    from exll.learner.inference import Combination
+    from exll.learner.megacloud import MegaCloud
+    from exll.learner.records import Record
     from exll.loading import load
+    from exll.prediction import Prediction
+    from exll.streams.example import Example
+    from exll.streams.stream import Stream, open_stream
     from exll.vision import ImageLearner
 
-__all__ = ["Backbone", "ExLLClassifier", "ExLLError", "ImageLearner", "ModelFileError", "__version__", "load"]
-
-_HOME = {
-    "Backbone": "exll.features.backbone",
-    "ExLLClassifier": "exll.estimator",
-    "ImageLearner": "exll.vision",
-    "load": "exll.loading",
-    "ExLLError": "exll.errors",
-    "ModelFileError": "exll.errors",
+_NAMES_IN = {
+    "exll.baselines.base": ("Baseline",),
+    "exll.errors": (
+        "BackboneError",
+        "BenchError",
+        "ExLLError",
+        "ImageError",
+        "InputError",
+        "InputTypeError",
+        "LearningInterruptedError",
+        "ModelFileError",
+        "ModelFileNotFoundError",
+        "NothingLearnedError",
+        "SingularError",
+        "StreamError",
+    ),
+    "exll.estimator": ("ExLLClassifier",),
+    "exll.prediction": ("Prediction",),
+    "exll.explain.case": ("Case",),
+    "exll.explain.contributions": ("Contribution", "Without"),
+    "exll.explain.evidence_map": ("EvidenceMap",),
+    "exll.explain.explanation": ("Evidence", "Explanation", "Remembered"),
+    "exll.explain.progress": ("Progress",),
+    "exll.explain.rules": ("Condition", "Rule"),
+    "exll.explain.suspects": ("Contradiction", "Suspect", "Suspects"),
+    "exll.features.backbone": ("OnnxBackbone", "Seen", "View"),
+    "exll.features.own_backbone": ("Backbone",),
+    "exll.learner.inference": ("Combination",),
+    "exll.learner.megacloud": ("MegaCloud",),
+    "exll.learner.records": ("Record",),
+    "exll.loading": ("load",),
+    "exll.streams.example": ("Example",),
+    "exll.streams.stream": ("Stream", "open_stream"),
+    "exll.vision": ("ImageLearner",),
 }
+_HOME = {name: module for module, names in _NAMES_IN.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is raised
+    "ExLLClassifier",
+    "ImageLearner",
+    "load",
+    "Backbone",
+    "Baseline",
+    "Example",
+    "OnnxBackbone",
+    "Stream",
+    "open_stream",
+    "Case",
+    "Combination",
+    "Condition",
+    "Contradiction",
+    "Contribution",
+    "Evidence",
+    "EvidenceMap",
+    "Explanation",
+    "MegaCloud",
+    "Prediction",
+    "Progress",
+    "Record",
+    "Remembered",
+    "Rule",
+    "Seen",
+    "Suspect",
+    "Suspects",
+    "View",
+    "Without",
+    "BackboneError",
+    "BenchError",
+    "ExLLError",
+    "ImageError",
+    "InputError",
+    "InputTypeError",
+    "LearningInterruptedError",
+    "ModelFileError",
+    "ModelFileNotFoundError",
+    "NothingLearnedError",
+    "SingularError",
+    "StreamError",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

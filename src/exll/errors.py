@@ -12,6 +12,10 @@ class InputError(ExLLError, ValueError):
     """Vectors, labels or parameters that cannot be learned or asked about; nothing was changed."""
 
 
+class NothingLearnedError(ExLLError, ValueError, AttributeError):
+    """An image learner was asked before its first example."""
+
+
 class InputTypeError(InputError, TypeError):
     """Input of a kind that is no array of numbers at all."""
 

@@ -1,7 +1,6 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,14 +17,14 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
-from exll.learner.preset import DEFAULT_PRESET, find_preset, new_learner, preset_names
+from exll.learner.preset import DEFAULT_PRESET, new_learner
+from exll.parameters import is_number
+from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
     check_is_fitted,
-    is_number,
-    is_whole_number,
     labels_as_array,
     labels_of_file,
 )
@@ -33,19 +32,7 @@ from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleL
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
-MOST_GROWTH = 1000
-NOTHING = object()  # tells "not asked for" from every value that may stand for unknown
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
-    was learned is near (never with a preset that does not say "unknown", as paper, nor of a single voice)."""
-
-    label: Label
-    probability: float
-    runner_up: Label | None
-    known: bool = True
+NOTHING = object()  # tells "not given" from every value that may stand for unknown
 
 
 class ExLLClassifier(StreamClassifier):
@@ -86,6 +73,7 @@ class ExLLClassifier(StreamClassifier):
     """
 
     _kind = KIND
+    backbone: None = None  # it takes vectors; an ImageLearner has the network that makes them
     learner_: ExLL
 
     def __init__(
@@ -112,20 +100,24 @@ class ExLLClassifier(StreamClassifier):
 
         With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near; of
         examples like those of the stream it stands at about ``false_alarms`` of them.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
+        array(['mug', 'pan'], dtype='<U3')
         """
-        asked, vectors = self._ask(X, inference)
+        snapshot, vectors = self._ask(X, inference)
         if unknown is NOTHING:
-            winners = np.concatenate([asked.winners(unit, inference) for _, unit in self._chunks(vectors)])
-            return _labelled(asked, winners)
+            winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in self._chunks(vectors)])
+            return _labelled(snapshot, winners)
         if inference != "fused":
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
         if isinstance(unknown, np.ndarray):
             raise InputError("unknown must be one value; got an array.")
-        if unknown in asked.labels:
+        if unknown in snapshot.labels:
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        threshold = asked.novelty_threshold(_check_share(false_alarms))
-        judged = [asked.judged(unit, asked.dots(unit), "fused") for _, unit in self._chunks(vectors)]
-        predicted = _labelled(asked, np.concatenate([some.labels for some in judged]))
+        threshold = snapshot.novelty_threshold(_check_share(false_alarms))
+        judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
+        predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
         novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
         alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
         answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
@@ -134,44 +126,80 @@ class ExLLClassifier(StreamClassifier):
         return answers
 
     def novelty(self, X: ArrayLike) -> Vector:
-        """How little each row is like what was learned: the score behind ``unknown``, higher for stranger ones."""
-        asked, vectors = self._ask(X, "fused")
-        return np.concatenate([asked.novelty(unit) for _, unit in self._chunks(vectors)])
+        """How little each row is like what was learned: the score behind ``unknown``, higher for less similar ones.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1, 0.0], [0.1, 1.0, 0.0]], ["mug", "pan"])
+        >>> near, far = clf.novelty([[1.0, 0.1, 0.0], [0.0, 0.0, 1.0]])
+        >>> bool(near < far)
+        True
+        """
+        snapshot, vectors = self._ask(X, "fused")
+        return np.concatenate([snapshot.novelty(unit) for _, unit in self._chunks(vectors)])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
-        """The novelty that this share of the stream's own examples exceeds."""
+        """The novelty that this share of the stream's own examples exceeds.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.novelty_threshold(0.01) >= clf.novelty_threshold(0.2)
+        True
+        """
         check_is_fitted(self)
         return self.learner_.inference().novelty_threshold(_check_share(false_alarms))
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
-        """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says."""
-        asked, vectors = self._ask(X, inference)
-        posteriors = np.concatenate([asked.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
-        return posteriors[:, asked.sorted_classes]
+        """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says.
 
-    def answers(self, X: ArrayLike, inference: InferenceName = "fused") -> list[Prediction]:
-        """All that is said of every row, of one moment even while another thread teaches."""
-        asked, vectors = self._ask(X, inference)
-        alone = len(asked.labels) == 1
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.predict_proba([[2.0, 0.3]]).argmax()
+        np.int64(0)
+        """
+        snapshot, vectors = self._ask(X, inference)
+        posteriors = np.concatenate([snapshot.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
+        return posteriors[:, snapshot.sorted_classes]
+
+    def answers(
+        self, X: ArrayLike, inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
+    ) -> list[Prediction]:
+        """All that is said of every row, of one moment even while another thread teaches.
+
+        Of examples like those of the stream about ``false_alarms`` are called unknown.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
+        >>> clf.answers([[2.0, 0.3]])
+        [Prediction(label='mug', probability=1.0, runner_up=None, known=True)]
+        """
+        share = _check_share(false_alarms)
+        snapshot, vectors = self._ask(X, inference)
+        alone = len(snapshot.labels) == 1
         answers: list[Prediction] = []
         for _, unit in self._chunks(vectors):
-            judged, runners_up = asked.two_best(unit, inference)
+            judged, runners_up = snapshot.two_best(unit, inference)
             known = [True] * len(unit)
             if judged.novelty is not None:
-                known = (judged.novelty <= asked.novelty_threshold(FALSE_ALARMS)).tolist()
+                known = (judged.novelty <= snapshot.novelty_threshold(share)).tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
-                runner_up = None if alone else asked.labels[second]
-                answers.append(Prediction(asked.labels[k], probability, runner_up, known[row]))
+                runner_up = None if alone else snapshot.labels[second]
+                answers.append(Prediction(snapshot.labels[k], probability, runner_up, known[row]))
         return answers
 
     def explain(self, x: ArrayLike) -> Explanation:
-        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions."""
+        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
+        >>> clf.explain([2.0, 0.3]).hit.examples[0].name
+        'mug_01.jpg'
+        """
         unit = self._one_unit_vector(x)
         return explain(self.learner_, unit)
 
     def without(self, x: ArrayLike, prototype: int) -> Without:
-        """What global inference would say of x had this prototype's examples never been in its class."""
+        """What global inference would say of x had this prototype's examples never been in its class.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.without([2.0, 0.3], prototype=0).global_label_after
+        'pan'
+        """
         unit = self._one_unit_vector(x)
         return without(self.learner_.inference(), unit, prototype)
 
@@ -179,6 +207,10 @@ class ExLLClassifier(StreamClassifier):
         """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
 
         From what the model remembers (records="vectors"), or from the data given again.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> print(clf.suspects([[1.0, 0.1], [1.0, 0.1]], ["mug", "pan"], refs=["1.jpg", "2.jpg"]).contradictions[0])
+        1.jpg ("mug"), 2.jpg ("pan")
         """
         check_is_fitted(self)
         if X is None and y is None:
@@ -189,17 +221,32 @@ class ExLLClassifier(StreamClassifier):
         return find_suspects(normalise(vectors), labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
-        """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence."""
+        """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
+        >>> print(clf.rules()[1])
+        IF it resembles pan_01.jpg THEN it is "pan" (1 of its 1 example, 100%)
+        """
         check_is_fitted(self)
         return rules_of(self.learner_, level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned."""
+        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.progress()[0].verdict
+        'too early to tell'
+        """
         check_is_fitted(self)
         return progress_of(self.learner_)
 
     def megacloud(self, label: Label) -> MegaCloud:
-        """One class as it is now: mean, count, ids of its prototypes, and the edges between them."""
+        """One class as it is now: mean, count, ids of its prototypes, and the edges between them.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.megacloud("pan").count
+        1
+        """
         check_is_fitted(self)
         with self.learner_.lock:
             try:
@@ -212,6 +259,10 @@ class ExLLClassifier(StreamClassifier):
         """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
 
         Prototypes keep their ids; records, fusion counts and edges follow.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mgu", "pan"])
+        >>> clf.rename_class("mgu", "mug").classes_
+        array(['mug', 'pan'], dtype='<U3')
         """
         check_is_fitted(self)
         (old, new), kind = check_labels([old, new], "labels")
@@ -239,7 +290,13 @@ class ExLLClassifier(StreamClassifier):
         return classifier
 
     @property
+    def classifier(self) -> Self:
+        """Itself, as an ImageLearner has a classifier too."""
+        return self
+
+    @property
     def n_prototypes_(self) -> int:
+        """How many prototypes all classes have together."""
         self._check_known("n_prototypes_")
         return self.learner_.prototype_count
 
@@ -267,30 +324,13 @@ class ExLLClassifier(StreamClassifier):
         vectors = as_vectors(_as_one_row(x), self.learner_.width, type(self).__name__)
         if len(vectors) != 1:
             raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
+        self._check_rows(vectors)
         unit: Vector = normalise(vectors)[0]
         return unit
 
-    def _check_parameters(self) -> None:
-        preset = find_preset(self.preset) if isinstance(self.preset, str) else None
-        if preset is None:
-            raise self._refuse_parameter("preset", f"one of {', '.join(map(repr, preset_names()))}")
-        growth: Any = self.refresh_growth
-        if not is_number(growth) or not 0 <= growth <= MOST_GROWTH:
-            raise self._refuse_parameter("refresh_growth", f"a number from 0 to {MOST_GROWTH}")
-        records: Any = self.records
-        whole = is_whole_number(records) and records >= 1
-        if not whole and not (isinstance(records, str) and records in ("none", "refs", "vectors")):
-            raise self._refuse_parameter("records", "'none', 'refs', 'vectors' or an integer of at least 1")
-        most: Any = self.max_prototypes
-        if most is not None and not (is_whole_number(most) and most >= 1):
-            raise self._refuse_parameter("max_prototypes", "None or an integer of at least 1")
-        for name, reason in preset.refuses.items():
-            if getattr(self, name) is not None:
-                raise self._refuse_parameter(name, f"None with the preset {self.preset!r}, which {reason}")
 
-
-def _labelled(asked: Inference, classes: Indices) -> NDArray[Any]:
-    labels: NDArray[Any] = labels_as_array(asked.labels)[classes]
+def _labelled(snapshot: Inference, classes: Indices) -> NDArray[Any]:
+    labels: NDArray[Any] = labels_as_array(snapshot.labels)[classes]
     return labels
 
 

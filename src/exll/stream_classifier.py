@@ -2,7 +2,7 @@
 in it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from exll.errors import InputError, InputTypeError
 from exll.labels import check_labels, kind_of, label_array
+from exll.parameters import Allowed, check_parameters, parameter_names
 from exll.saving.model_file import ModelFile, write_model
 from exll.saving.strings import strings_from_tensors, strings_to_tensors
 from exll.types import Label, Matrix, Tensors
@@ -25,8 +26,6 @@ else:
     from exll.lazy_estimator import LazyEstimator as Estimator
 
 Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
-WHOLE_NUMBERS = (int, np.integer)
-NUMBERS = (*WHOLE_NUMBERS, float, np.floating)
 
 
 class Learner(Protocol):
@@ -52,18 +51,25 @@ class Learner(Protocol):
 class StreamClassifier(Estimator):
     """A classifier that learns one row after the other, in any number of calls, with new classes at any time.
 
-    A subclass says which learner stands behind it (``_new_learner``), which parameters it takes (``_check_parameters``)
-    and what its answers are.
+    A subclass says which learner stands behind it (``_new_learner``), what its own parameters may be (``_allowed``,
+    beside those of :mod:`exll.parameters`) and what its answers are.
     """
 
     _kind: ClassVar[str]  # what its model files are called
+    _allowed: ClassVar[Mapping[str, Allowed]] = {}
     n_features_in_: int
     feature_names_in_: NDArray[Any]  # only where the first example came with names
     learner_: Learner
     lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None) -> Self:
-        """Forget everything, then learn the rows in order."""
+        """Forget everything, then learn the rows in order.
+
+        >>> from exll import ExLLClassifier
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
+        >>> clf.fit([[0.1, 1.0]], ["pan"]).classes_
+        array(['pan'], dtype='<U3')
+        """
         return self._learn(X, y, refs, None, anew=True)
 
     def partial_fit(
@@ -78,11 +84,24 @@ class StreamClassifier(Estimator):
 
         ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every
         label of y must be among it, as with other estimators.
+
+        >>> from exll import ExLLClassifier
+        >>> clf = ExLLClassifier().partial_fit([[1.0, 0.1]], ["mug"], refs=["mug_01.jpg"])
+        >>> clf.partial_fit([[0.1, 1.0]], ["pan"]).classes_
+        array(['mug', 'pan'], dtype='<U3')
         """
         return self._learn(X, y, refs, classes, anew=not hasattr(self, "learner_"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file (docs/model-files.md). The path never holds half a model."""
+        """Write the model to one file (docs/model-files.md). The path never holds half a model.
+
+        >>> import tempfile
+        >>> from exll import ExLLClassifier, load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ExLLClassifier().fit([[1.0, 0.1]], ["mug"]).save(f"{folder}/things.exll")
+        ...     load(f"{folder}/things.exll").classes_
+        array(['mug'], dtype='<U3')
+        """
         self._write(path, {"kind": self._kind})
 
     @property
@@ -98,7 +117,8 @@ class StreamClassifier(Estimator):
         return self.learner_.nbytes
 
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        values = {name: getattr(self, name) for name in parameter_names(type(self))}
+        check_parameters(type(self).__name__, values, self._allowed)
 
     def _new_learner(self, width: int) -> Learner:
         raise NotImplementedError
@@ -123,7 +143,6 @@ class StreamClassifier(Estimator):
         if not anew:
             self._check_unchanged(self._fixed_parameters())
         vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
-        self._check_rows(vectors)
         kind = kind_of(labels[0])
         if not anew and kind != (known := kind_of(self.learner_.labels[0])):
             raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
@@ -156,6 +175,7 @@ class StreamClassifier(Estimator):
         names = check_refs(refs, len(vectors))
         if len(labels) != len(vectors):
             raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
+        self._check_rows(vectors)
         return vectors, labels, names
 
     def _queries(self, X: Any) -> NDArray[np.floating]:
@@ -163,6 +183,7 @@ class StreamClassifier(Estimator):
         check_is_fitted(self)
         vectors = as_vectors(X, self.learner_.width, type(self).__name__)
         self._check_feature_names(X, False)
+        self._check_rows(vectors)
         return vectors
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
@@ -188,16 +209,11 @@ class StreamClassifier(Estimator):
                     f"Got {getattr(self, name)!r} instead; fit starts anew."
                 )
 
-    def _refuse_parameter(self, name: str, rule: str) -> InputError:
-        return InputError(
-            f"The {name!r} parameter of {type(self).__name__} must be {rule}. Got {getattr(self, name)!r} instead."
-        )
-
     def _check_known(self, name: str) -> None:
         if not hasattr(self, "learner_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before its first example.")
 
-    def _write(self, path: str | os.PathLike[str], more_facts: dict[str, Any]) -> None:
+    def _write(self, path: str | os.PathLike[str], more_metadata: dict[str, Any]) -> None:
         check_is_fitted(self)
         learner = self.learner_
         with learner.lock:
@@ -209,7 +225,7 @@ class StreamClassifier(Estimator):
                 "lessons": self.lessons_,
                 "exll": __version__,
             }
-            write_model(path, {**metadata, **more_facts}, {**learner.state(), **_labels_to_tensors(learner.labels)})
+            write_model(path, {**metadata, **more_metadata}, {**learner.state(), **_labels_to_tensors(learner.labels)})
 
     def _restore(self, learner: Learner, metadata: dict[str, Any]) -> None:
         """Take a learner from a file, and all that the file says about its streams."""
@@ -228,14 +244,6 @@ def check_is_fitted(classifier: StreamClassifier) -> None:
         from sklearn.utils.validation import check_is_fitted as refuse
 
         refuse(classifier, "learner_")
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, NUMBERS) and not isinstance(value, bool)
-
-
-def is_whole_number(value: Any) -> bool:
-    return isinstance(value, WHOLE_NUMBERS) and not isinstance(value, bool)
 
 
 def labels_as_array(labels: Sequence[Label]) -> NDArray[Any]:

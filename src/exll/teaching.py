@@ -23,10 +23,12 @@ from exll.estimator import ExLLClassifier
 from exll.features.backbone import BATCH as NETWORK_BATCH
 from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
+from exll.features.own_backbone import Network
 from exll.streams.example import Example
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream
 from exll.streams.video import frames
+from exll.vectors import has_direction
 from exll.vision import ImageLearner
 
 BATCH = 64
@@ -69,7 +71,7 @@ def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: b
     new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of everything.
     """
     fingerprint = stream.fingerprint()
-    earlier = [Lesson(**entry) for entry in getattr(_classifier(model), "lessons_", [])]
+    earlier = [Lesson(**entry) for entry in getattr(model.classifier, "lessons_", [])]
     for place, lesson in enumerate(earlier):
         if lesson.fingerprint == fingerprint and not lesson.finished:
             if (order_name(lesson.order), lesson.seed) != (order_name(order), seed):
@@ -105,7 +107,7 @@ def teach(
 ) -> None:
     """Learn the rest of a lesson. ``stream`` is in the lesson's order already; ``save`` is called every so many
     seconds, at the end, and when the teaching breaks off for whatever reason."""
-    classifier = _classifier(model)
+    classifier = model.classifier
     lessons = getattr(classifier, "lessons_", [])
     going_on = [i for i, entry in enumerate(lessons) if _is_unfinished(entry, lesson)]
     before, after = (lessons[: going_on[0]], lessons[going_on[0] + 1 :]) if going_on else (lessons, [])
@@ -137,28 +139,24 @@ def teach(
 
 def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache | None = None) -> Iterator[Extracted]:
     """The vectors of a stream's examples from a position on, or why one has none."""
-    examples = stream.examples[start:]
-    if stream.kind == "features":
-        if isinstance(model, ImageLearner):
+    examples, backbone = stream.examples[start:], model.backbone
+    if stream.vectors is not None:
+        if backbone is not None:
             raise StreamError(
-                f"this model sees with the backbone {model.backbone.name}; vectors of unknown origin in "
+                f"this model sees with the backbone {backbone.name}; vectors of unknown origin in "
                 f"{stream.source} cannot be mixed with its own."
             )
-        assert stream.vectors is not None
-        for example in examples:
-            yield Extracted(stream.vectors[example.row])
-        return
-    if isinstance(model, ExLLClassifier):
+        yield from (Extracted(stream.vectors[example.row]) for example in examples)
+    elif backbone is None:
         raise StreamError(f"this model was taught with vectors, not images; it cannot learn or judge {stream.source}.")
-    if stream.kind == "video":
-        yield from _frame_vectors(model, stream, examples)
-        return
-    yield from extract(
-        ((example.path, example.box) for example in examples if example.path is not None), model.backbone, cache
-    )
+    elif stream.kind == "video":
+        yield from _frame_vectors(backbone, stream, examples)
+    else:
+        regions = ((example.path, example.box) for example in examples if example.path is not None)
+        yield from extract(regions, backbone, cache)
 
 
-def _frame_vectors(model: ImageLearner, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
+def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
     """A frame that the file promises and does not give has an error in its place."""
     decoded = _readable(frames(stream))
     following = next(decoded, None)
@@ -169,7 +167,7 @@ def _frame_vectors(model: ImageLearner, stream: Stream, examples: list[Example])
                 following = next(decoded, None)
             if following is not None and following[0].frame == example.frame:
                 images[example.frame] = following[1]
-        vectors = dict(zip(images, model.backbone.features(list(images.values())) if images else [], strict=True))
+        vectors = dict(zip(images, backbone.features(list(images.values())) if images else [], strict=True))
         for example in some:
             missing = None if example.frame in vectors else ImageError(f"{example.ref}: the frame cannot be decoded.")
             yield Extracted(vectors.get(example.frame), missing)
@@ -186,8 +184,7 @@ def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
     vector = extracted.vector
     if vector is None:
         return extracted.error or ImageError(f"{example.ref} has no features.")
-    usable = bool(np.isfinite(vector).all() and vector.any())
-    return None if usable else ImageError(f"{example.ref}: its features are zero or not finite.")
+    return None if has_direction(vector) else ImageError(f"{example.ref}: its features are zero or not finite.")
 
 
 def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], lesson: Lesson, strict: bool) -> bytes:
@@ -206,17 +203,10 @@ def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], le
         vectors = np.array([vector for _, vector in good])
         labels = [example.label for example, _ in good]
         refs = [example.ref for example, _ in good]
-        if isinstance(model, ImageLearner):
-            model.learn_vectors(vectors, labels, refs)
-        else:
-            model.partial_fit(vectors, labels, refs=refs)
+        model.classifier.partial_fit(vectors, labels, refs=refs)
     lesson.position += len(batch)
     lesson.learned += len(good)
     return b"".join(digests)
-
-
-def _classifier(model: Model) -> ExLLClassifier:
-    return model.classifier if isinstance(model, ImageLearner) else model
 
 
 def _is_unfinished(entry: dict[str, object], lesson: Lesson) -> bool:

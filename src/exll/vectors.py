@@ -1,4 +1,4 @@
-"""Vectors at the public edge: checked once, then brought to length 1 (Eq. 1)."""
+"""Vectors at the public edge: checked there, once, then brought to length 1 (Eq. 1)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,38 +34,35 @@ def check_rows(X: NDArray[np.floating]) -> None:
         _check_unusual(rows, _unusual(_squares(rows)), start)
 
 
-def unit_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
-    """X normalised some rows at a time, so that a large input is never held twice."""
-    for start in range(0, len(X), CHUNK_ROWS):
-        rows = X[start : start + CHUNK_ROWS]
-        yield slice(start, start + len(rows)), normalise(rows, start)
-
-
-def check_raw_rows(X: NDArray[np.floating], first_row: int = 0) -> None:
+def check_raw_rows(X: NDArray[np.floating]) -> None:
     """Every row is finite and of a size that can be squared, or one clear sentence. Zeros are numbers like any other
     where nothing is divided by a length."""
     for start in range(0, len(X), CHUNK_ROWS):
         rows = X[start : start + CHUNK_ROWS]
         unusual = np.flatnonzero(~(np.abs(rows).max(axis=1).astype(np.float64) <= LARGEST_RAW))
-        _check_unusual(rows, unusual, first_row + start)
+        _check_unusual(rows, unusual, start)
         if len(unusual):
-            number = first_row + start + int(unusual[0])
             raise InputError(
-                f"X must hold numbers of at most {LARGEST_RAW:g} in size; row {number} holds a larger one."
+                f"X must hold numbers of at most {LARGEST_RAW:g} in size; row {start + unusual[0]} holds a larger one."
             )
 
 
-def raw_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
-    """X as it is, in float64, some rows at a time."""
+def unit_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
+    """Checked rows normalised some at a time, so that a large input is never held twice."""
     for start in range(0, len(X), CHUNK_ROWS):
         rows = X[start : start + CHUNK_ROWS]
-        check_raw_rows(rows, start)
+        yield slice(start, start + len(rows)), normalise(rows)
+
+
+def raw_chunks(X: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
+    """Checked rows as they are, in float64, some at a time."""
+    for start in range(0, len(X), CHUNK_ROWS):
+        rows = X[start : start + CHUNK_ROWS]
         yield slice(start, start + len(rows)), np.array(rows, np.float64, order="C")
 
 
-def normalise(X: NDArray[np.floating], first_row: int = 0) -> Matrix:
-    """Eq. 1, in float64: every row divided by its length; gives a new array. A row with no direction is refused by its
-    number.
+def normalise(X: NDArray[np.floating]) -> Matrix:
+    """Eq. 1, in float64: every row, checked before, divided by its length; gives a new array.
 
     >>> normalise(np.array([[3.0, 4.0], [0.0, 1e300]]))
     array([[0.6, 0.8], [0. , 1. ]])
@@ -74,11 +71,19 @@ def normalise(X: NDArray[np.floating], first_row: int = 0) -> Matrix:
     squares = _squares(unit)
     unusual = _unusual(squares)
     if len(unusual):
-        _check_unusual(unit, unusual, first_row)
         unit[unusual] /= np.abs(unit[unusual]).max(axis=1, keepdims=True)
         squares = _squares(unit)
     unit /= np.sqrt(squares)[:, None]
     return unit
+
+
+def has_direction(x: NDArray[np.floating]) -> bool:
+    """Whether one vector is finite and not zero.
+
+    >>> has_direction(np.array([0.0, 1.0])), has_direction(np.array([0.0, 0.0]))
+    (True, False)
+    """
+    return bool(np.isfinite(x).all() and x.any())
 
 
 def _is_plain(X: Any) -> bool:

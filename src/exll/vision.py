@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
@@ -11,38 +10,46 @@ from numpy.typing import NDArray
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.explain.case import Case, worth_leaving_out
+from exll.explain.contributions import Without
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
-from exll.explain.rules import Rule
-from exll.features.backbone import DEFAULT, Backbone, Seen
+from exll.explain.wording import counted
+from exll.features.backbone import DEFAULT, Seen
 from exll.features.image import ImageSource
+from exll.features.own_backbone import Backbone, Network, as_network, opened_again
 from exll.features.regions import region_ref
+from exll.knowledge import Knowledge
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.preset import DEFAULT_PRESET
+from exll.parameters import check_parameters
 from exll.saving.model_file import ModelFile
-from exll.stream_classifier import check_is_fitted, check_refs
-from exll.types import InferenceName, Label, RecordsKind, RuleLevel
+from exll.stream_classifier import check_refs
+from exll.types import InferenceName, Label, RecordsKind, Vector
 from exll.version import __version__
 
 KIND = "image-learner"
 
 
-class ImageLearner:
+class ImageLearner(Knowledge):
     """Learns images one at a time and says what new ones are.
 
     An image is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image; wherever one fits, so
-    does a list of them.
+    does a list of them. ``backbone`` is a name of ``exll backbone list``, an .onnx file, or any object that is a
+    :class:`~exll.Backbone`.
 
     >>> from PIL import Image
-    >>> eye = ImageLearner(backbone="nano", preset="paper")
+    >>> learner = ImageLearner(backbone="nano", preset="paper")
     >>> for colour in ("red", "blue", "red", "blue"):
-    ...     eye.learn(Image.new("RGB", (64, 64), colour), colour, ref=f"{colour}.png")
-    >>> eye.predict(Image.new("RGB", (80, 60), "blue"), inference="local").label
+    ...     learner.learn(Image.new("RGB", (64, 64), colour), colour, ref=f"{colour}.png")
+    >>> learner.predict(Image.new("RGB", (80, 60), "blue"), inference="local").label
     'blue'
+    >>> learner
+    ImageLearner(backbone='nano', looks=2, preset='paper'): 2 classes, 4 examples
     """
 
     def __init__(
         self,
-        backbone: str | os.PathLike[str] | Backbone = DEFAULT,
+        backbone: str | os.PathLike[str] | Backbone | Network = DEFAULT,
         preset: str = DEFAULT_PRESET,
         refresh_growth: float = 0.1,
         records: RecordsKind = "vectors",
@@ -50,12 +57,11 @@ class ImageLearner:
         max_prototypes: int | None = None,
         looks: int | None = None,
     ) -> None:
-        if isinstance(backbone, Backbone):
-            if looks not in (None, backbone.looks):
-                raise InputError(f"looks={looks} is asked for, and the backbone was opened with {backbone.looks}.")
-            self.backbone = backbone
-        else:
-            self.backbone = Backbone(backbone, threads, looks=looks)
+        values = {"preset": preset, "refresh_growth": refresh_growth, "records": records, "threads": threads}
+        check_parameters(type(self).__name__, {**values, "max_prototypes": max_prototypes, "looks": looks})
+        self.backbone = as_network(backbone, threads, looks)
+        if looks not in (None, self.backbone.looks):
+            raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
         self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes)
 
     @overload
@@ -64,84 +70,190 @@ class ImageLearner:
     def learn(
         self,
         image: list[ImageSource],
-        label: Sequence[Label],
+        label: Sequence[Label] | Label,
         ref: Sequence[str | None] | None = None,
         box: Sequence[Any] | None = None,
     ) -> None: ...
     def learn(self, image: Any, label: Any, ref: Any = None, box: Any = None) -> None:
         """Learn an image, or a list of them in order.
 
-        ``ref`` is its name in explanations; a path names itself. ``box`` (left, top, right, bottom), in pixels of the
-        upright image, is the region that shows the thing, where the image shows others too.
+        One label for a list is the label of all. ``ref`` is the image's name in explanations; a path names itself.
+        ``box`` (left, top, right, bottom), in pixels of the upright image, is the region that shows the thing, where
+        the image shows others too.
+
+        >>> learner, image = ImageLearner("nano"), np.zeros((20, 40, 3), np.uint8)
+        >>> learner.learn(image, "dark", ref="night.png")
+        >>> learner.learn([image, image + 200], ["dark", "bright"])
+        >>> learner.learn([image, image], "dark", box=[(0, 0, 20, 20), (20, 0, 40, 20)])
+        >>> learner.megacloud("dark").count
+        4
         """
         several = isinstance(image, list)
         images, labels, refs, boxes = (image, label, ref, box) if several else ([image], [label], [ref], [box])
         if not images:
             raise InputError("there is no image to learn in an empty list.")
+        if several and isinstance(label, str | int | np.integer | np.bool_):
+            labels = [label] * len(images)
         boxes = _check_boxes(boxes, len(images))
         refs = check_refs(refs, len(images)) or [None] * len(images)
-        vectors = self.backbone.features(images, boxes)
+        vectors = self.vectors(images, boxes)
         names = [
             region_ref(os.fspath(source), region) if ref is None and isinstance(source, str | os.PathLike) else ref
             for source, ref, region in zip(images, refs, boxes, strict=True)
         ]
-        self.learn_vectors(vectors, labels, names)
+        self.classifier.partial_fit(vectors, labels, refs=names)
 
-    def learn_vectors(self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None]) -> None:
-        """Learn images whose vectors this learner's backbone made before."""
+    def learn_vectors(
+        self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None] | None = None
+    ) -> None:
+        """Learn images whose vectors this learner's backbone made before.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn_vectors(learner.vectors([np.zeros((8, 8, 3), np.uint8)]), ["black"])
+        >>> learner.classes_
+        array(['black'], dtype='<U5')
+        """
         self._check_width(vectors)
         self.classifier.partial_fit(vectors, labels, refs=refs)
 
     @overload
-    def predict(self, image: ImageSource, inference: InferenceName = "fused", box: Any = None) -> Prediction: ...
+    def predict(
+        self,
+        image: ImageSource,
+        inference: InferenceName = "fused",
+        box: Any = None,
+        *,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> Prediction: ...
     @overload
     def predict(
-        self, image: list[ImageSource], inference: InferenceName = "fused", box: Sequence[Any] | None = None
+        self,
+        image: list[ImageSource],
+        inference: InferenceName = "fused",
+        box: Sequence[Any] | None = None,
+        *,
+        false_alarms: float = FALSE_ALARMS,
     ) -> list[Prediction]: ...
-    def predict(self, image: Any, inference: InferenceName = "fused", box: Any = None) -> Prediction | list[Prediction]:
-        """What an image, or the region ``box`` of it, is: label, probability, runner-up; a list for a list."""
-        several = isinstance(image, list)
-        if several and not image:
-            return []
-        images, boxes = (image, box) if several else ([image], [box])
-        vectors = self.backbone.features(images, _check_boxes(boxes, len(images)))
-        predictions = self.predict_vectors(vectors, inference)
-        return predictions if several else predictions[0]
+    def predict(
+        self, image: Any, inference: InferenceName = "fused", box: Any = None, *, false_alarms: float = FALSE_ALARMS
+    ) -> Prediction | list[Prediction]:
+        """What an image, or the region ``box`` of it, is: label, probability, runner-up; a list for a list.
 
-    def predict_vectors(self, vectors: NDArray[Any], inference: InferenceName = "fused") -> list[Prediction]:
+        ``known`` is False where nothing that was learned is near. Of images like those of the stream about
+        ``false_alarms`` are called unknown.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
+        >>> learner.predict(np.zeros((9, 9, 3), np.uint8))
+        Prediction(label='black', probability=1.0, runner_up=None, known=True)
+        """
+        self._taught()
+        if not isinstance(image, list):
+            return self.predict_vectors(self.vectors([image], [box]), inference, false_alarms=false_alarms)[0]
+        vectors = self.vectors(image, box)
+        return self.predict_vectors(vectors, inference, false_alarms=false_alarms) if image else []
+
+    def predict_vectors(
+        self, vectors: NDArray[Any], inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
+    ) -> list[Prediction]:
+        """What images are whose vectors this learner's backbone made before.
+
+        >>> learner = ImageLearner("nano")
+        >>> vectors = learner.vectors([np.zeros((8, 8, 3), np.uint8)])
+        >>> learner.learn_vectors(vectors, ["black"])
+        >>> learner.predict_vectors(vectors)[0].label
+        'black'
+        """
+        classifier = self._taught()
         self._check_width(vectors)
-        return self.classifier.answers(vectors, inference)
+        return classifier.answers(vectors, inference, false_alarms=false_alarms)
+
+    def vectors(self, images: list[ImageSource], boxes: Sequence[Any] | None = None) -> NDArray[np.float32]:
+        """The vectors that the backbone makes of images, (images, width).
+
+        >>> ImageLearner("nano").vectors([np.zeros((8, 8, 3), np.uint8)]).shape
+        (1, 512)
+        """
+        if not images:
+            return np.empty((0, self.backbone.width), np.float32)
+        return self.backbone.features(images, _check_boxes(boxes, len(images)))
+
+    @overload
+    def novelty(self, image: ImageSource, box: Any = None) -> float: ...
+    @overload
+    def novelty(self, image: list[ImageSource], box: Sequence[Any] | None = None) -> Vector: ...
+    def novelty(self, image: Any, box: Any = None) -> float | Vector:
+        """How little an image is like what was learned: the score behind ``known``, higher for less similar ones.
+
+        >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 99, 255)]
+        >>> learner.learn(greys[:3], ["black", "black", "grey"])
+        >>> learner.novelty(greys).shape
+        (4,)
+        """
+        classifier = self._taught()
+        if not isinstance(image, list):
+            return float(classifier.novelty(self.vectors([image], [box]))[0])
+        return classifier.novelty(self.vectors(image, box)) if image else np.empty(0)
 
     def see(self, image: ImageSource, box: Any = None) -> Seen:
         """An image, or the region ``box`` of it, decoded once and run through the network once. Wherever an image is
-        explained, what this gives does as well."""
+        explained, what this gives does as well.
+
+        >>> seen = ImageLearner("nano").see(np.zeros((8, 8, 3), np.uint8))
+        >>> seen.picture.size, seen.vector.shape
+        ((8, 8), (512,))
+        """
         return self.backbone.see(image, box)
 
     def explain(self, image: ImageSource | Seen, box: Any = None) -> Explanation:
-        """Why an image is taken for what it is: hit, near hit, near miss, contributions."""
-        vector = image.vector if isinstance(image, Seen) else self.backbone.features([image], [box])[0]
-        return self.classifier.explain(vector)
+        """Why an image is taken for what it is: hit, near hit, near miss, contributions.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
+        >>> explanation = learner.explain(np.zeros((8, 8, 3), np.uint8))
+        >>> explanation.hit.label, explanation.near_miss.label
+        ('black', 'white')
+        """
+        return self._taught().explain(self._vector(image, box))
+
+    def without(self, image: ImageSource | Seen, prototype: int, box: Any = None) -> Without:
+        """What global inference would say of an image had this prototype's examples never been in its class.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
+        >>> learner.without(np.zeros((8, 8, 3), np.uint8), prototype=0).global_label_after
+        'white'
+        """
+        return self._taught().without(self._vector(image, box), prototype)
 
     def evidence_map(
         self, image: ImageSource | Seen, label: Label, against: Label | None = None, box: Any = None
     ) -> EvidenceMap:
-        """Where in an image the evidence for a class lies, or for it and against another."""
-        check_is_fitted(self.classifier)
+        """Where in an image the evidence for a class lies, or for it and against another.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
+        >>> learner.evidence_map(np.zeros((8, 8, 3), np.uint8), "black", against="white").values.shape
+        (32, 32)
+        """
+        inference = self._taught().learner_.inference()
         if not self.backbone.has_map:
-            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map.")
-        asked = self.classifier.learner_.inference()
-        numbers = []
+            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map, so there is no evidence map.")
         for name in (label, against):
-            if name is not None and name not in asked.labels:
+            if name is not None and name not in inference.labels:
                 raise InputError(f"there is no class {name!r}.")
-            numbers.append(None if name is None else asked.labels.index(name))
-        k, other = numbers
-        assert k is not None
-        return evidence_map(asked, image if isinstance(image, Seen) else self.see(image, box), k, other)
+        k, other = inference.labels.index(label), None if against is None else inference.labels.index(against)
+        return evidence_map(inference, self._seen(image, box), k, other)
 
     def case(self, image: ImageSource | Seen, name: str, box: Any = None) -> Case:
-        """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image."""
-        seen = image if isinstance(image, Seen) else self.see(image, box)
+        """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
+        >>> learner.case(np.zeros((8, 8, 3), np.uint8), "night.png").explanation.label
+        'black'
+        """
+        classifier, seen = self._taught(), self._seen(image, box)
         explanation = self.explain(seen)
         label, runner_up = explanation.label, explanation.runner_up
         maps = []
@@ -150,51 +262,58 @@ class ImageLearner:
         return Case(
             name=name,
             explanation=explanation,
-            without=tuple(self.classifier.without(seen.vector, j) for j in worth_leaving_out(explanation)),
+            without=tuple(self.without(seen, j) for j in worth_leaving_out(explanation)),
             picture=seen.picture,
             boxes=seen.boxes,
             maps=tuple(maps),
             metadata={
-                "preset": self.classifier.preset,
+                "preset": classifier.preset,
                 "backbone": self.backbone.name,
                 "looks": str(self.backbone.looks),
                 "classes": f"{len(self.classes_):,}",
-                "prototypes": f"{self.classifier.n_prototypes_:,}",
-                "examples learned": f"{self.classifier.learner_.sample_count:,}",
+                "prototypes": f"{self.n_prototypes_:,}",
+                "examples learned": f"{classifier.learner_.sample_count:,}",
                 "made by": f"exll {__version__}",
             },
         )
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        return self.classifier.classes_
-
-    def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
-        return self.classifier.rules(level)
-
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything but the backbone's weights to one file; the file remembers which backbone it was."""
-        backbone = {"name": self.backbone.name, "identity": self.backbone.identity, "looks": self.backbone.looks}
-        if self.backbone.path is not None:  # which others need not have
-            backbone["path"] = self.backbone.source
-        self.classifier._write(path, {"kind": KIND, "backbone": backbone})
+        """Write everything but the backbone's weights to one file; the file remembers which backbone it was.
+
+        >>> import tempfile
+        >>> from exll import load
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     learner.save(f"{folder}/things.exll")
+        ...     load(f"{folder}/things.exll")
+        ImageLearner(backbone='nano', looks=2, preset='glocal'): 1 class, 1 example
+        """
+        self._taught()._write(path, {"kind": KIND, "backbone": self.backbone.metadata()})
+
+    def __repr__(self) -> str:
+        made_of = f"backbone={self.backbone.name!r}, looks={self.backbone.looks}, preset={self.classifier.preset!r}"
+        learned = "nothing learned yet"
+        if hasattr(self.classifier, "learner_"):
+            learner = self.classifier.learner_
+            learned = f"{counted(learner.class_count, 'class')}, {counted(learner.sample_count, 'example')}"
+        return f"{type(self).__name__}({made_of}): {learned}"
 
     @classmethod
     def _from_file(
-        cls, file: ModelFile, backbone: str | os.PathLike[str] | None = None, threads: int | None = None
+        cls, file: ModelFile, backbone: str | os.PathLike[str] | Backbone | None = None, threads: int | None = None
     ) -> Self:
         classifier = ExLLClassifier._from_file(file)
-        known = file.metadata["backbone"]
-        looks = known.get("looks", 1)  # which files of before did not say
-        found = Backbone(backbone, threads, looks=looks) if backbone is not None else _find(known, threads, looks)
-        if found.identity != known["identity"]:
-            raise BackboneError(
-                f"this model was taught with the backbone {known['name']} (identity {known['identity'][:12]}), and "
-                f"{found.source} is another one (identity {found.identity[:12]}); vectors of the two cannot be mixed."
-            )
-        learner = cls(found)
+        learner = cls(opened_again(file.metadata["backbone"], backbone, threads))
         learner.classifier = classifier
         return learner
+
+    def _seen(self, image: ImageSource | Seen, box: Any) -> Seen:
+        return image if isinstance(image, Seen) else self.see(image, box)
+
+    def _vector(self, image: ImageSource | Seen, box: Any) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = image.vector if isinstance(image, Seen) else self.vectors([image], [box])[0]
+        return vector
 
     def _check_width(self, vectors: NDArray[Any]) -> None:
         if np.ndim(vectors) != 2 or np.shape(vectors)[1] != self.backbone.width:
@@ -211,14 +330,3 @@ def _check_boxes(boxes: Any, count: int) -> list[Any]:
     if len(boxes) != count:
         raise InputError(f"there must be one box for each image, or None; got {len(boxes)} for {count} images.")
     return list(boxes)
-
-
-def _find(known: dict[str, Any], threads: int | None, looks: int) -> Backbone:
-    try:
-        path = known.get("path")
-        return Backbone(path if path is not None and Path(path).is_file() else known["name"], threads, looks=looks)
-    except BackboneError as error:
-        raise BackboneError(
-            f"this model was taught with the backbone {known['name']}, which is not found here: {error} "
-            "Name its file with backbone=... (--backbone on the command line)."
-        ) from error

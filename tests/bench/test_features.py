@@ -8,7 +8,7 @@ from exll.bench.datasets import open_dataset
 from exll.bench.executors import Local
 from exll.bench.features import FeatureSet, Source, backbone_parameters
 from exll.errors import BenchError
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.preprocessing import ResizeRule
 from grids import write_features
 from pictures import picture, write_class_folder
@@ -36,7 +36,7 @@ def test_images_become_rows_that_the_backbone_would_give(tmp_path: Path) -> None
     example = features.train[4]
     assert example.row == 4
     np.testing.assert_allclose(
-        features.vectors[4], Backbone("nano", looks=1).features([tmp_path / example.ref])[0], rtol=1e-4, atol=1e-5
+        features.vectors[4], OnnxBackbone("nano", looks=1).features([tmp_path / example.ref])[0], rtol=1e-4, atol=1e-5
     )
 
 
@@ -78,7 +78,7 @@ def test_vectors_are_taken_as_they_are(tmp_path: Path) -> None:
 
 
 def test_another_resize_is_another_backbone(tmp_path: Path) -> None:
-    own, squashed = Backbone("nano", looks=1), Backbone("nano", resize=ResizeRule("squash"))
+    own, squashed = OnnxBackbone("nano", looks=1), OnnxBackbone("nano", resize=ResizeRule("squash"))
     wide = picture(0, 0).resize((200, 60))
     assert own.identity != squashed.identity
     assert np.abs(own.features([wide]) - squashed.features([wide])).max() > 0.01

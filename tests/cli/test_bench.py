@@ -97,3 +97,14 @@ def test_cells_that_fail_are_named_and_the_others_reported(folder: Path) -> None
 def test_no_results_is_one_line(folder: Path) -> None:
     done = bench(folder, "report", "nowhere")
     assert (done.returncode, done.stderr) == (1, "exll: there are no results at nowhere.\n")
+
+
+def test_ctrl_c_ends_with_one_sentence_and_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("exll.bench.runner.run", interrupted)
+    (folder / "plan.toml").write_text(f'name = "trial"\nlearners = ["ncm"]\nseeds = 1\n{TASK}')
+    done = bench(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "stopped; the same command goes on from there (out).\n"

@@ -3,17 +3,19 @@
 import csv
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from commands import COMMAND, exll, exll_json
-from exll import ExLLClassifier
+from exll import ExLLClassifier, teaching
 from exll.cli.common import check_preset
 from exll.cli.learn import _Saver
 from exll.errors import ModelFileError
@@ -198,3 +200,23 @@ def test_one_is_not_many_and_a_model_s_size_is_that_of_its_file(tmp_path: Path) 
     assert "(1 example, order iid)" in words
     assert f"{size:,}" in words
     assert exll_json("learn", tmp_path / "data", "-m", model)["bytes"] == exll_json("info", model)["file_bytes"] == size
+
+
+def test_ctrl_c_ends_with_one_sentence_and_130_and_what_was_learned_is_kept(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn_batch = teaching._learn_batch
+    batches: list[Any] = []
+
+    def interrupted(*arguments: Any) -> bytes:
+        if batches:
+            raise KeyboardInterrupt
+        batches.append(arguments)
+        return learn_batch(*arguments)
+
+    monkeypatch.setattr("exll.teaching.BATCH", 10)
+    monkeypatch.setattr("exll.teaching._learn_batch", interrupted)
+    result = exll("learn", data, "-m", tmp_path / "m.exll", "--backbone", "nano")
+    assert (result.returncode, result.stdout) == (130, "")
+    assert re.fullmatch(r"stopped at 10 of \d+; the same command goes on from there\.\n", result.stderr)
+    assert exll_json("info", tmp_path / "m.exll")["examples"] == 10

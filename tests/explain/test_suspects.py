@@ -41,7 +41,7 @@ def test_a_row_alone_in_its_class_has_no_say() -> None:
     assert "z" not in [suspect.name for suspect in found.contradicted()]
 
 
-def test_sureness_is_brought_to_how_often_it_is_right_and_wrong_labels_do_not_count() -> None:
+def test_confidence_is_calibrated_and_wrong_labels_do_not_count() -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 3, 3000)
     scores = rng.normal(size=(3000, 3)) + 2.0 * np.eye(3)[truth]

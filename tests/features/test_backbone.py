@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from exll.errors import BackboneError, ImageError
-from exll.features.backbone import Backbone, available_backbones, find_backbone
+from exll.features.backbone import OnnxBackbone, available_backbones, find_backbone
 from exll.features.preprocessing import ResizeRule
 from networks import METADATA, write_network
 
 
 @pytest.fixture(scope="module")
-def nano() -> Backbone:
-    return Backbone("nano", threads=1, looks=1)
+def nano() -> OnnxBackbone:
+    return OnnxBackbone("nano", threads=1, looks=1)
 
 
-def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: Backbone) -> None:
+def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: OnnxBackbone) -> None:
     image = np.random.default_rng(0).integers(0, 256, (150, 200, 3), dtype=np.uint8)
     features = nano.features([image, image[:, ::-1]])
     assert features.shape == (2, 512) == (2, nano.width)
@@ -29,7 +29,7 @@ def test_nano_gives_512_numbers_that_are_the_mean_of_its_map(nano: Backbone) -> 
     assert not np.allclose(features[0], features[1], atol=1e-2)
 
 
-def test_batches_do_not_change_vectors(nano: Backbone) -> None:
+def test_batches_do_not_change_vectors(nano: OnnxBackbone) -> None:
     images = list(np.random.default_rng(1).integers(0, 256, (19, 128, 128, 3), dtype=np.uint8))
     together = nano.features(images)
     alone = np.concatenate([nano.features([image]) for image in images])
@@ -37,7 +37,7 @@ def test_batches_do_not_change_vectors(nano: Backbone) -> None:
 
 
 def test_any_network_with_metadata_can_be_used(tmp_path: Path) -> None:
-    backbone = Backbone(write_network(tmp_path / "mine.onnx", 2.0), looks=1)
+    backbone = OnnxBackbone(write_network(tmp_path / "mine.onnx", 2.0), looks=1)
     assert (backbone.name, backbone.width, backbone.has_map) == ("mine", 3, False)
     np.testing.assert_allclose(backbone.features([np.full((9, 7, 3), (1, 2, 3), np.uint8)]), [[2, 4, 6]])
     assert backbone.see(np.zeros((4, 4, 3), np.uint8)).maps is None
@@ -45,25 +45,25 @@ def test_any_network_with_metadata_can_be_used(tmp_path: Path) -> None:
 
 def test_the_identity_is_weights_and_preprocessing_and_not_the_place(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    one = Backbone(write_network(tmp_path / "a.onnx"))
-    assert Backbone(write_network(tmp_path / "elsewhere" / "b.onnx")).identity == one.identity
-    assert Backbone(write_network(tmp_path / "c.onnx", 3.0)).identity != one.identity
+    one = OnnxBackbone(write_network(tmp_path / "a.onnx"))
+    assert OnnxBackbone(write_network(tmp_path / "elsewhere" / "b.onnx")).identity == one.identity
+    assert OnnxBackbone(write_network(tmp_path / "c.onnx", 3.0)).identity != one.identity
     changed = {**METADATA, "interpolation": "bilinear"}
-    assert Backbone(write_network(tmp_path / "d.onnx", metadata=changed)).identity != one.identity
+    assert OnnxBackbone(write_network(tmp_path / "d.onnx", metadata=changed)).identity != one.identity
     bare = write_network(tmp_path / "e.onnx", metadata=None)
     bare.with_suffix(".json").write_text(json.dumps(METADATA))
-    before = Backbone(bare).identity
+    before = OnnxBackbone(bare).identity
     bare.with_suffix(".json").write_text(json.dumps(changed))
-    assert Backbone(bare).identity != before
+    assert OnnxBackbone(bare).identity != before
 
 
-def test_a_copy_opens_the_file_again_and_notices_another_one(tmp_path: Path, nano: Backbone) -> None:
+def test_a_copy_opens_the_file_again_and_notices_another_one(tmp_path: Path, nano: OnnxBackbone) -> None:
     image = np.random.default_rng(2).integers(0, 256, (50, 60, 3), dtype=np.uint8)
-    for backbone in (nano, Backbone(write_network(tmp_path / "a.onnx"), resize=ResizeRule("squash"))):
+    for backbone in (nano, OnnxBackbone(write_network(tmp_path / "a.onnx"), resize=ResizeRule("squash"))):
         again = pickle.loads(pickle.dumps(backbone))
         assert again.identity == backbone.identity
         np.testing.assert_array_equal(again.features([image]), backbone.features([image]))
-    pickled = pickle.dumps(Backbone(tmp_path / "a.onnx"))
+    pickled = pickle.dumps(OnnxBackbone(tmp_path / "a.onnx"))
     write_network(tmp_path / "a.onnx", 3.0)
     with pytest.raises(BackboneError, match="another network than the one that was copied"):
         pickle.loads(pickled)
@@ -72,19 +72,19 @@ def test_a_copy_opens_the_file_again_and_notices_another_one(tmp_path: Path, nan
 def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXLL_CACHE", str(tmp_path / "cache"))
     with pytest.raises(BackboneError, match="no backbone file at"):
-        Backbone(tmp_path / "none.onnx")
+        OnnxBackbone(tmp_path / "none.onnx")
     with pytest.raises(BackboneError, match="there is no backbone 'giant' here; there are: efficientnet_lite0, nano"):
-        Backbone("giant")
+        OnnxBackbone("giant")
     (tmp_path / "text.onnx").write_text("hello")
     with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
-        Backbone(tmp_path / "text.onnx")
+        OnnxBackbone(tmp_path / "text.onnx")
     with pytest.raises(BackboneError, match="does not say how to prepare an image"):
-        Backbone(write_network(tmp_path / "bare.onnx", metadata=None))
+        OnnxBackbone(write_network(tmp_path / "bare.onnx", metadata=None))
     wrong = {**METADATA, "outputs": {"features": "logits"}}
     with pytest.raises(BackboneError, match="has no output 'logits'; it has features"):
-        Backbone(write_network(tmp_path / "wrong.onnx", metadata=wrong))
+        OnnxBackbone(write_network(tmp_path / "wrong.onnx", metadata=wrong))
     with pytest.raises(BackboneError, match="does its preprocessing fit it"):
-        Backbone(write_network(tmp_path / "large.onnx", metadata={**METADATA, "size": 5, "resize_to": 5}))
+        OnnxBackbone(write_network(tmp_path / "large.onnx", metadata={**METADATA, "size": 5, "resize_to": 5}))
 
 
 def test_added_backbones_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +96,6 @@ def test_added_backbones_are_found_by_name(tmp_path: Path, monkeypatch: pytest.M
     assert find_backbone("small") == tmp_path / "backbones" / "small.onnx"
 
 
-def test_a_bad_image_is_an_image_error(nano: Backbone) -> None:
+def test_a_bad_image_is_an_image_error(nano: OnnxBackbone) -> None:
     with pytest.raises(ImageError):
         nano.features([b"not an image"])

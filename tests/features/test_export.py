@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from exll.errors import BackboneError
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.export import HEAD_PREFIXES, PUBLISHED, USUAL_HEAD_PREFIXES, export_published
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "backbones.md"
@@ -119,7 +119,7 @@ def test_random_weights_are_the_same_every_time_and_leave_torch_s_generator_alon
     assert torch.rand(1) == expected
     path = export_published("mobilenet-v3-small", tmp_path, random_weights=True)
     assert path.read_bytes() == first
-    backbone = Backbone(path)
+    backbone = OnnxBackbone(path)
     image = np.random.default_rng(0).integers(0, 256, (30, 50, 3), dtype=np.uint8)
     assert backbone.width == 576
     seen = backbone.see(image)
@@ -262,5 +262,5 @@ def test_the_example_for_an_own_network_works(tmp_path: Path, monkeypatch: pytes
     orange = np.full((9, 9, 3), (255, 128, 0), np.uint8)
     expected = (np.array([255, 128, 0]) / 255 - np.array([0.485, 0.456, 0.406])) / np.array([0.229, 0.224, 0.225])
     np.testing.assert_allclose(
-        Backbone(tmp_path / "my-network.onnx", looks=1).features([orange])[0], expected, rtol=1e-5
+        OnnxBackbone(tmp_path / "my-network.onnx", looks=1).features([orange])[0], expected, rtol=1e-5
     )

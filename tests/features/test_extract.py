@@ -6,14 +6,14 @@ import pytest
 from PIL import Image
 
 import exll.features.extract as extract_module
-from exll.features.backbone import Backbone, View
+from exll.features.backbone import OnnxBackbone, View
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 
 
 @pytest.fixture(scope="module")
-def nano() -> Backbone:
-    return Backbone("nano", threads=1)
+def nano() -> OnnxBackbone:
+    return OnnxBackbone("nano", threads=1)
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def pictures(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_vectors_come_in_order_and_equal_single_ones(nano: Backbone, pictures: list[Path]) -> None:
+def test_vectors_come_in_order_and_equal_single_ones(nano: OnnxBackbone, pictures: list[Path]) -> None:
     together = [item.vector for item in extract(pictures, nano, workers=3)]
     for path, vector in zip(pictures[::7], together[::7], strict=True):
         assert vector is not None
         np.testing.assert_allclose(vector, nano.features([path])[0], rtol=1e-3, atol=1e-3)
 
 
-def test_a_bad_file_has_its_error_in_its_place(nano: Backbone, pictures: list[Path]) -> None:
+def test_a_bad_file_has_its_error_in_its_place(nano: OnnxBackbone, pictures: list[Path]) -> None:
     pictures[3].write_bytes(b"")
     pictures[20].unlink()
     results = list(extract(pictures, nano))
@@ -44,7 +44,7 @@ def test_a_bad_file_has_its_error_in_its_place(nano: Backbone, pictures: list[Pa
 
 
 def test_the_second_time_comes_from_the_cache(
-    nano: Backbone, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nano: OnnxBackbone, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FeatureCache(tmp_path / "c.sqlite")
     first = np.array([item.vector for item in extract(pictures, nano, cache)])
@@ -58,7 +58,7 @@ def test_the_second_time_comes_from_the_cache(
 
 
 def test_vectors_of_an_earlier_way_to_read_images_are_not_used(
-    nano: Backbone, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nano: OnnxBackbone, pictures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FeatureCache(tmp_path / "c.sqlite")
     monkeypatch.setattr(extract_module, "READING", extract_module.READING - 1)
@@ -77,7 +77,7 @@ def test_vectors_of_an_earlier_way_to_read_images_are_not_used(
     assert len(read) == len(pictures)
 
 
-def test_a_changed_file_is_seen_anew(nano: Backbone, pictures: list[Path], tmp_path: Path) -> None:
+def test_a_changed_file_is_seen_anew(nano: OnnxBackbone, pictures: list[Path], tmp_path: Path) -> None:
     cache = FeatureCache(tmp_path / "c.sqlite")
     before = next(extract(pictures, nano, cache)).vector
     Image.new("RGB", (40, 50), "green").save(pictures[0])
@@ -87,7 +87,7 @@ def test_a_changed_file_is_seen_anew(nano: Backbone, pictures: list[Path], tmp_p
     assert not np.allclose(before, after)
 
 
-def test_stopping_early_ends_the_threads(nano: Backbone, pictures: list[Path]) -> None:
+def test_stopping_early_ends_the_threads(nano: OnnxBackbone, pictures: list[Path]) -> None:
     import threading
 
     results = extract(pictures, nano)

@@ -10,7 +10,7 @@ import pytest
 
 from exll.errors import BackboneError
 from exll.features import packaged
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.packaged import PACKAGED, choice_of, is_installed, packaged_content, weights_path
 from torch_reference import reference_images, reference_of
 
@@ -71,15 +71,15 @@ def test_eight_bits_see_what_floats_see() -> None:
     exact, bytes_ = features_of("efficientnet_lite0"), features_of("efficientnet_lite0-int8")
     cosines = (exact * bytes_).sum(axis=1) / 3  # three depths of unit length
     assert (cosines > 0.95).all(), cosines
-    assert Backbone("efficientnet_lite0-int8").identity != Backbone("efficientnet_lite0").identity
+    assert OnnxBackbone("efficientnet_lite0-int8").identity != OnnxBackbone("efficientnet_lite0").identity
     assert len(content_of("efficientnet_lite0-int8")) < len(content_of("efficientnet_lite0")) / 3
 
 
 def test_size_and_depths_are_part_of_the_name() -> None:
-    small = Backbone("efficientnet_lite0@64:7,last", threads=1)
+    small = OnnxBackbone("efficientnet_lite0@64:7,last", threads=1)
     assert (small.name, small.width) == ("efficientnet_lite0@64:7,last", 320 + 1280)
-    assert small.identity != Backbone("efficientnet_lite0@64:last,7", threads=1).identity
-    assert Backbone("efficientnet_lite0@224:5,6,7", threads=1).name == "efficientnet_lite0"
+    assert small.identity != OnnxBackbone("efficientnet_lite0@64:last,7", threads=1).identity
+    assert OnnxBackbone("efficientnet_lite0@224:5,6,7", threads=1).name == "efficientnet_lite0"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_size_and_depths_are_part_of_the_name() -> None:
 )
 def test_a_name_that_cannot_be_is_one_sentence(name: str, message: str, fresh_cache: Path) -> None:
     with pytest.raises(BackboneError, match=message):
-        Backbone(name)
+        OnnxBackbone(name)
 
 
 def test_missing_weights_say_what_to_install(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

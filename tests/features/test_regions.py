@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from exll.errors import ImageError, InputError
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.features.image import read_image
@@ -15,11 +15,11 @@ from pictures import picture
 
 
 @pytest.fixture(scope="module")
-def nano() -> Backbone:
-    return Backbone("nano", threads=1)
+def nano() -> OnnxBackbone:
+    return OnnxBackbone("nano", threads=1)
 
 
-def test_a_region_is_seen_as_an_image_of_its_own(nano: Backbone, tmp_path: Path) -> None:
+def test_a_region_is_seen_as_an_image_of_its_own(nano: OnnxBackbone, tmp_path: Path) -> None:
     photo = Image.new("RGB", (200, 100))
     photo.paste(picture(0, 1, 100), (0, 0))
     photo.paste(picture(2, 1, 100), (100, 0))
@@ -40,7 +40,7 @@ def test_a_region_is_seen_as_an_image_of_its_own(nano: Backbone, tmp_path: Path)
         np.testing.assert_allclose(other, alone[1], rtol=1e-5, atol=1e-6)
 
 
-def test_boxes_are_in_pixels_of_the_upright_image(nano: Backbone, tmp_path: Path) -> None:
+def test_boxes_are_in_pixels_of_the_upright_image(nano: OnnxBackbone, tmp_path: Path) -> None:
     photo = Image.new("RGB", (120, 60), "black")
     photo.paste((255, 0, 0), (100, 40, 120, 60))
     exif = Image.Exif()

@@ -130,7 +130,7 @@ def test_save_load_go_on_equals_never_having_stopped(
     straight = ExLLClassifier(preset, growth, records)  # type: ignore[arg-type]
     straight.partial_fit(stream.X[:stop], labels[:stop])
     straight.save(path)
-    stopped = load(path)
+    stopped = load(path, ExLLClassifier)
     assert_equal_models(straight, stopped)
     if stop < len(labels):
         straight.partial_fit(stream.X[stop:], labels[stop:])
@@ -164,7 +164,7 @@ def test_a_model_whose_classes_were_merged_is_whole_and_goes_on(
     assert max(sizes) <= (most or max(sizes))
     path = tmp_path_factory.mktemp("models") / "model.exll"
     model.save(path)
-    again = load(path)
+    again = load(path, ExLLClassifier)
     assert_equal_models(model, again)
     for one in (model, again):
         one.partial_fit(stream.X, labels)

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-import test_contract
 from commands import COMMAND
-from exll import ExLLClassifier, ModelFileError, load
+from exll import ExLLClassifier, ModelFileError, checks, load
 from exll.errors import InputError
 from exll.explain.case import Case, worth_leaving_out
 from exll.explain.explanation_page import page
@@ -30,6 +30,7 @@ from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest, first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Matrix
 from support import assert_equal_models, random_stream
+from test_contract import check_held_answers
 
 CLOUD = 10  # examples in a prototype before its class opens the next
 
@@ -145,12 +146,14 @@ def _installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exll.learner.preset._found", {})
 
 
-@pytest.fixture
-def learner() -> ExLLClassifier:
-    return ExLLClassifier(preset="summed")
+@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
+def test_it_passes_the_checks_of_every_learner(check: Callable[[checks.Make], None]) -> None:
+    check(lambda: ExLLClassifier(preset="summed"))
 
 
-globals().update(test_contract.contract())
+def test_its_answers_held_by_a_reader_do_not_change_while_learning_goes_on() -> None:
+    check_held_answers(ExLLClassifier(preset="summed"))
+
 
 STREAM = random_stream(14, width=10, classes=5, samples=300)
 
@@ -238,7 +241,7 @@ def test_its_errors_name_it() -> None:
 def test_its_file_needs_the_package(tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = taught().rename_class("c0", "c1", merge=True)
     model.save(tmp_path / "m.exll")
-    assert_equal_models(model, load(tmp_path / "m.exll"))
+    assert_equal_models(model, load(tmp_path / "m.exll", ExLLClassifier))
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(site)])
     monkeypatch.setattr("exll.learner.preset._found", {})
     with pytest.raises(ModelFileError, match=r"'preset' .* must be one of 'glocal', 'paper'. Got 'summed' instead"):

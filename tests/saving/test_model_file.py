@@ -49,7 +49,7 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[ExLLClassifie
 def refused_or_equal(path: Path, model: ExLLClassifier) -> bool:
     """True where the file was refused; fails where it loads as anything but the model."""
     try:
-        again = load(path)
+        again = load(path, ExLLClassifier)
     except ModelFileError:
         return True
     assert_equal_models(model, again)
@@ -136,7 +136,7 @@ def test_a_file_of_format_2_goes_on_and_learns_of_clips_from_now_on(tmp_path: Pa
     for name in SINCE_FORMAT_3:
         file.tensors.pop(name)
     write_model(path, {**file.metadata, "format": 2}, with_old_names(file.tensors))
-    found = load(path)
+    found = load(path, ExLLClassifier)
     np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
     assert found.novelty_threshold() == model.novelty_threshold()
     for one in (found, model):
@@ -162,7 +162,7 @@ def test_a_file_of_format_1_is_judged_anew_from_its_reservoir(tmp_path: Path, sa
     write_model(path, {**file.metadata, "format": 1}, with_old_names(file.tensors))
     learner._judge_anew(learner._judgement.ridge, reviewed=True)
     learner._answers = None
-    found = load(path)
+    found = load(path, ExLLClassifier)
     np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
     assert found.novelty_threshold() == model.novelty_threshold()
     later = random_stream(6, width=6, classes=3, samples=50)
@@ -425,7 +425,7 @@ def test_saving_through_a_link_replaces_what_it_points_to(saved: tuple[ExLLClass
     link.symlink_to(path)
     model.save(link)
     assert link.is_symlink()
-    assert_equal_models(model, load(path))
+    assert_equal_models(model, load(path, ExLLClassifier))
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_litter(
@@ -485,7 +485,7 @@ def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_pa
         process.send_signal(signal.SIGKILL)
         rest, _ = process.communicate()
         confirmed = [int(line) for line in rest.split()]
-        assert load(path).learner_.sample_count >= max(confirmed, default=401)
+        assert load(path, ExLLClassifier).learner_.sample_count >= max(confirmed, default=401)
 
 
 def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> None:

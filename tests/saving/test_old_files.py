@@ -31,7 +31,7 @@ def test_there_are_files_of_all_older_formats_and_of_both_presets() -> None:
 
 @every_file
 def test_an_old_file_answers_as_it_did(path: Path) -> None:
-    model = load(path)
+    model = load(path, ExLLClassifier)
     for name in NAMES:
         found = model.predict_proba(ANSWERS["queries"], name)
         np.testing.assert_allclose(found, ANSWERS[f"{path.stem}/{name}"], rtol=0, atol=1e-9, err_msg=name)
@@ -46,10 +46,10 @@ def test_an_old_file_answers_as_it_did(path: Path) -> None:
 
 @every_file
 def test_an_old_file_is_saved_in_the_newest_format_and_goes_on(path: Path, tmp_path: Path) -> None:
-    straight = load(path)
+    straight = load(path, ExLLClassifier)
     straight.save(tmp_path / "new.exll")
     assert read_model(tmp_path / "new.exll").metadata["format"] == FORMAT
-    stopped = load(tmp_path / "new.exll")
+    stopped = load(tmp_path / "new.exll", ExLLClassifier)
     assert_equal_models(straight, stopped)
     files = []
     for model in (straight, stopped):
@@ -80,7 +80,7 @@ def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_
         "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
     }
     write_model(path, {**file.metadata, "format": 3}, with_old_names({**file.tensors, **single}))
-    stopped = load(path)
+    stopped = load(path, ExLLClassifier)
     assert_equal_models(straight, stopped)
     for model in (straight, stopped):
         model.partial_fit(stream.X[:40], stream.y[:40])

@@ -62,7 +62,7 @@ def test_a_model_that_is_loaded_anew_after_every_sample_is_the_one_that_never_st
         stopped.partial_fit(x[None], [f"class {k}"], refs=[f"{i}.jpg"])
         content = saved(stopped, path)
         assert content == saved(straight, tmp_path / "straight.exll"), f"after sample {i + 1}"
-        stopped = load(path)
+        stopped = load(path, ExLLClassifier)
         assert stopped.nbytes_ == straight.nbytes_
         seen |= moments(straight.learner_)
     if preset == "glocal":
@@ -80,7 +80,7 @@ def test_saved_once_at_any_moment_it_ends_as_the_model_that_never_stopped(
     for stop in sorted(rng.choice(np.arange(1, len(stream.y)), 4, replace=False).tolist()):
         straight = ExLLClassifier(preset, records=records).partial_fit(stream.X[:stop], stream.y[:stop])
         before = saved(straight, path)
-        stopped = load(path)
+        stopped = load(path, ExLLClassifier)
         assert saved(stopped, path) == before
         ends = [model.partial_fit(stream.X[stop:], stream.y[stop:]) for model in (straight, stopped)]
         assert saved(ends[0], path) == saved(ends[1], path), f"stopped after {stop}"
@@ -96,7 +96,7 @@ def test_a_merge_of_classes_that_ends_the_youth_of_a_model_survives_a_file(
     assert "reservoir.vectors" in straight.learner_.state()
     straight.rename_class(1, 0, merge=True)
     before = saved(straight, path)
-    stopped = load(path)
+    stopped = load(path, ExLLClassifier)
     assert saved(stopped, path) == before
     for model in (straight, stopped):
         model.partial_fit(stream.X[19:], stream.y[19:])
@@ -109,7 +109,7 @@ def test_merged_classes_survive_a_file(records: RecordsKind, tmp_path: Path) -> 
     straight = ExLLClassifier(records=records).partial_fit(stream.X, stream.y)
     straight.rename_class(2, 0, merge=True)
     saved(straight, path)
-    stopped = load(path)
+    stopped = load(path, ExLLClassifier)
     for model in (straight, stopped):
         model.rename_class(4, 1, merge=True)
         model.partial_fit(stream.X[::3], [0 if k == 2 else 1 if k == 4 else k for k in stream.y[::3]])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from exll import load
+from exll import ImageLearner, load
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails, folders_of
 from served import Served, assert_model_is_its_log, png, served
@@ -201,7 +201,7 @@ def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: P
     response = taught.client.get("/api/project/model")
     assert response.headers["content-disposition"].endswith('.exll"')
     (tmp_path / "model.exll").write_bytes(response.content)
-    learner = load(tmp_path / "model.exll")
+    learner = load(tmp_path / "model.exll", ImageLearner)
     for kind in range(3):
         said = taught.ask(png(kind, 80)).json()["prediction"]
         prediction = learner.predict(png(kind, 80))
@@ -213,7 +213,7 @@ def test_the_downloaded_model_names_its_examples_as_the_zip_of_images_does(taugh
     with zipfile.ZipFile(io.BytesIO(taught.client.get("/api/project/images").content)) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path)
-    learner = load(tmp_path / "model.exll")
+    learner = load(tmp_path / "model.exll", ImageLearner)
     remembered = [name for rule in learner.rules() for condition in rule.conditions for name in condition.names]
     assert remembered
     assert set(remembered) <= set(names)

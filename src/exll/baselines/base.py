@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from exll.baselines.learner import Answers, RuleLearner
 from exll.baselines.rule import LearningRule
 from exll.saving.model_file import ModelFile
-from exll.stream_classifier import StreamClassifier, is_number, is_whole_number, labels_as_array, labels_of_file
+from exll.stream_classifier import StreamClassifier, labels_as_array, labels_of_file
 from exll.types import Matrix
 from exll.vectors import check_raw_rows, raw_chunks
 
@@ -90,20 +90,6 @@ class Baseline(StreamClassifier):
 
     def _chunks(self, vectors: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
         return super()._chunks(vectors) if self.normalise else raw_chunks(vectors)
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.normalise, bool | np.bool_):
-            raise self._refuse_parameter("normalise", "True or False")
-
-    def _check_between(self, name: str, low: float, high: float) -> None:
-        value = getattr(self, name)
-        if not is_number(value) or not low < value < high:
-            raise self._refuse_parameter(name, f"a number between {low:g} and {high:g}")
-
-    def _check_random_state(self) -> None:
-        seed: Any = getattr(self, "random_state", None)
-        if seed is not None and not (is_whole_number(seed) and seed >= 0):
-            raise self._refuse_parameter("random_state", "an integer of at least 0, or None")
 
 
 def _plain(value: Any) -> Any:

@@ -31,10 +31,6 @@ class CBCL(Baseline):
         self.distance = distance
         self.normalise = normalise
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_between("distance", 0, np.inf)
-
     def _new_rule(self, width: int) -> LearningRule:
         return CBCLRule(width, float(self.distance))
 

@@ -10,10 +10,5 @@ class GradientBaseline(Baseline):
     learning_rate: float
     random_state: int | None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_between("learning_rate", 0, 10)
-        self._check_random_state()
-
     def _new_layer(self, width: int) -> LinearLayer:
         return LinearLayer(width, float(self.learning_rate), self.random_state)

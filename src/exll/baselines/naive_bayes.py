@@ -1,7 +1,7 @@
 """Gaussian naive Bayes, streaming."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -9,9 +9,8 @@ from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LearningRule, LinearScores, Scores
 from exll.linalg.growing_array import GrowingArray
+from exll.parameters import one_of
 from exll.types import Matrix, Tensors, Vector
-
-VARIANTS = ("gaussian", "hayes")
 
 
 class NaiveBayes(Baseline):
@@ -29,6 +28,7 @@ class NaiveBayes(Baseline):
     """
 
     name = "naive-bayes"
+    _allowed: ClassVar = {"variant": one_of("gaussian", "hayes")}
 
     def __init__(
         self,
@@ -39,12 +39,6 @@ class NaiveBayes(Baseline):
         self.variant = variant
         self.shrinkage = shrinkage
         self.normalise = normalise
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_between("shrinkage", 0, 1)
-        if self.variant not in VARIANTS:
-            raise self._refuse_parameter("variant", "'gaussian' or 'hayes'")
 
     def _new_rule(self, width: int) -> LearningRule:
         return NaiveBayesRule(width, float(self.shrinkage), self.variant == "gaussian")

@@ -6,7 +6,6 @@ from exll.baselines.gradient import GradientBaseline
 from exll.baselines.linear_layer import LinearLayer
 from exll.baselines.rule import LearningRule, LinearScores
 from exll.linalg.growing_array import GrowingArray
-from exll.stream_classifier import is_whole_number
 from exll.types import Indices, Matrix, Tensors, Vector
 
 REHEARSED = 50
@@ -40,13 +39,6 @@ class Replay(GradientBaseline):
         self.learning_rate = learning_rate
         self.random_state = random_state
         self.normalise = normalise
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not is_whole_number(self.per_class) or self.per_class < 1:
-            raise self._refuse_parameter("per_class", "an integer of at least 1")
-        if self.capacity is not None and (not is_whole_number(self.capacity) or self.capacity < 1):
-            raise self._refuse_parameter("capacity", "an integer of at least 1, or None to grow with the classes")
 
     def _new_rule(self, width: int) -> LearningRule:
         return ReplayRule(width, self._new_layer(width), self.per_class, self.capacity)

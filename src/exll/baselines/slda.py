@@ -1,7 +1,7 @@
 """SLDA: streaming linear discriminant analysis."""
 
 from math import sqrt
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from exll.baselines.rule import LearningRule, NearnessScores
 from exll.errors import InputError
 from exll.learner.precision import Shrinkage, precision_for
 from exll.learner.statistics import GlobalStatistics, Residual, within_residual
+from exll.parameters import one_of
 from exll.types import Tensors, Vector
 
 
@@ -35,6 +36,7 @@ class SLDA(Baseline):
     """
 
     name = "slda"
+    _allowed: ClassVar = {"variant": one_of("published", "centred")}
 
     def __init__(
         self,
@@ -45,12 +47,6 @@ class SLDA(Baseline):
         self.variant = variant
         self.shrinkage = shrinkage
         self.normalise = normalise
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_between("shrinkage", 0, 1)
-        if self.variant not in tuple(VARIANTS):
-            raise self._refuse_parameter("variant", " or ".join(repr(variant) for variant in VARIANTS))
 
     def _new_rule(self, width: int) -> LearningRule:
         return SLDARule(width, float(self.shrinkage), VARIANTS[self.variant])

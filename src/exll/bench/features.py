@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from exll.bench.executors import Executor
 from exll.bench.netscore import BACKBONE_PARAMETERS
 from exll.errors import BenchError, ImageError
-from exll.features.backbone import Backbone, read_network
+from exll.features.backbone import OnnxBackbone, read_network
 from exll.features.cache import FeatureCache
 from exll.features.extract import extract
 from exll.features.preprocessing import ResizeRule
@@ -149,7 +149,7 @@ class Chunk:
 
 
 def _drawn_vectors(
-    pictures: list[Any], backbone: Backbone, cache: FeatureCache
+    pictures: list[Any], backbone: OnnxBackbone, cache: FeatureCache
 ) -> Iterator[NDArray[np.float32] | None]:
     """Vectors of pictures that are no files, by the content of their pixels."""
     keys = [FeatureCache.key(backbone.identity, picture.tobytes()) for picture in pictures]
@@ -180,8 +180,8 @@ def _usable(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=8)
-def _backbone(name: str, resize: ResizeRule | None) -> Backbone:
-    return Backbone(name, threads=1, resize=resize, looks=1)  # as the paper's protocols have it
+def _backbone(name: str, resize: ResizeRule | None) -> OnnxBackbone:
+    return OnnxBackbone(name, threads=1, resize=resize, looks=1)  # as the paper's protocols have it
 
 
 def backbone_parameters(name: str) -> int:

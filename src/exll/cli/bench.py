@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from exll.cli.common import check_folder, progress_bar
+from exll.cli.common import check_folder, progress_bar, stopped_by_ctrl_c
 
 if TYPE_CHECKING:
     from exll.bench.config import Plan
@@ -116,11 +116,8 @@ def _run(plan: "Plan", out: Path, jobs: int | None, cluster: str | None) -> None
     with ExitStack() as stack:
         executor = stack.enter_context(Cluster(cluster)) if cluster is not None else Local(jobs)
         watcher = _Watcher(stack.enter_context(progress_bar()))
-        try:
+        with stopped_by_ctrl_c(lambda: f"stopped; the same command goes on from there ({out})."):
             outcome = run(plan, out, executor, watcher, command)
-        except KeyboardInterrupt:
-            typer.echo(f"stopped; the same command goes on from there ({out}).", err=True)
-            raise typer.Exit(130) from None
     if outcome.results:
         made = write_report(report_of(outcome.results, plan.name, command), out)
         _print_overview(outcome, plan.name)

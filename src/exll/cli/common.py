@@ -1,7 +1,7 @@
 """What several commands share: arguments, progress, and how a model is opened."""
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from exll.features.cache import FeatureCache
     from exll.features.regions import PixelBox
     from exll.teaching import Model
+    from exll.vision import ImageLearner
 
 SKIPPED_SHOWN = 10
 
@@ -55,7 +56,8 @@ DataArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 InferenceOption = Annotated[
-    InferenceChoice, typer.Option(help="Which voice answers: prototypes (local), classes (global), or both (fused).")
+    InferenceChoice,
+    typer.Option(help="Which inference answers: by prototypes (local), by classes (global), or by both (fused)."),
 ]
 BackboneOption = Annotated[
     str | None,
@@ -88,23 +90,33 @@ def parse_box_option(box: str | None) -> "PixelBox | None":
 
 
 def open_model(path: Path, backbone: str | None, threads: int | None = None) -> "Model":
+    from exll.baselines.base import Baseline
+    from exll.errors import ModelFileError
     from exll.loading import load
 
-    model: Model = load(path, backbone=backbone, threads=threads)
+    model = load(path, backbone=backbone, threads=threads)
+    if isinstance(model, Baseline):
+        raise ModelFileError(f"{path} holds the baseline {model.name}; commands take models of ExLL. Use it in Python.")
+    return model
+
+
+def open_image_learner(path: Path, backbone: str | None, threads: int | None, instead: str) -> "ImageLearner":
+    """For commands that take images; ``instead`` says what to do with a model that takes vectors."""
+    from exll.errors import StreamError
+    from exll.vision import ImageLearner
+
+    model = open_model(path, backbone, threads)
+    if not isinstance(model, ImageLearner):
+        raise StreamError(f"{path} was taught with vectors, not images; {instead}")
     return model
 
 
 def open_classifier(path: Path) -> "ExLLClassifier":
     """What a model has learned, without the network that sees for it."""
-    from exll.errors import DAMAGED, ModelFileError
     from exll.estimator import ExLLClassifier
-    from exll.saving.model_file import read_model
+    from exll.loading import load
 
-    file = read_model(path)
-    try:
-        return ExLLClassifier._from_file(file)
-    except DAMAGED as error:
-        raise ModelFileError(f"{path} does not hold a whole model: {error}.") from error
+    return load(path, ExLLClassifier)
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
@@ -167,7 +179,7 @@ def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
 
 
 class _NoProgress:
-    """CurrentClip what a bar takes and shows nothing."""
+    """Accepts what a bar accepts, and shows nothing."""
 
     disable = True
 
@@ -179,6 +191,16 @@ class _NoProgress:
     def update(self, *_: Any, **__: Any) -> None: ...
 
     def advance(self, *_: Any, **__: Any) -> None: ...
+
+
+@contextmanager
+def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
+    """For commands that can go on where they stood: Ctrl-C ends them with one sentence and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(sentence(), err=True)
+        raise typer.Exit(130) from None
 
 
 def show_skipped(count: int, named: list[list[str]]) -> None:

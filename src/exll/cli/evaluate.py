@@ -43,7 +43,6 @@ def evaluate(
     from exll.errors import StreamError
     from exll.streams.stream import open_stream
     from exll.teaching import vectors_of, why_unusable
-    from exll.vision import ImageLearner
 
     learner = open_model(model, backbone, threads)
     stream = open_stream(data, label=label, every=every)
@@ -63,8 +62,7 @@ def evaluate(
     if not vectors:
         show_skipped(len(skipped), skipped)
         raise StreamError(f"none of the {len(stream.examples):,} examples of {data} could be read.")
-    classifier = learner.classifier if isinstance(learner, ImageLearner) else learner
-    result = _count(classifier, np.array(vectors), np.array(truths), inference.value)
+    result = _count(learner.classifier, np.array(vectors), np.array(truths), inference.value)
     result |= {"skipped": len(skipped), "skipped_files": skipped}
     if json:
         typer.echo(dumps(result, indent=2))

@@ -1,7 +1,7 @@
 """``exll explain``: why an image is taken for what it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,17 +12,15 @@ from exll.cli.common import (
     ModelArgument,
     ThreadsOption,
     check_out,
-    open_model,
+    open_image_learner,
     parse_box_option,
     thumbnails_of,
 )
 
 if TYPE_CHECKING:
-    from exll.explain.explanation import Evidence, Explanation
+    from exll.explain.explanation import Explanation
     from exll.features.regions import PixelBox
     from exll.vision import ImageLearner
-
-EXAMPLES_SHOWN = 3
 
 
 def explain(
@@ -40,23 +38,18 @@ def explain(
     """Say why: the examples it resembles most, those it nearly was, and how local and global inference decided."""
     from json import dumps
 
-    from exll.errors import StreamError
-    from exll.estimator import ExLLClassifier
-
     if out is not None:
         check_out(out, "an explanation", (".html",))
     region = parse_box_option(box)
-    learner = open_model(model, backbone, threads)
-    if isinstance(learner, ExLLClassifier):
-        raise StreamError(f"{model} was taught with vectors, not images; explain it in Python.")
+    learner = open_image_learner(model, backbone, threads, "explain it in Python.")
     if out is None:
-        explanation = cast("ImageLearner", learner).explain(image, region)
+        explanation = learner.explain(image, region)
     else:
-        explanation = write_page(cast("ImageLearner", learner), image, model, out, region)
+        explanation = write_page(learner, image, model, out, region)
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:
-        typer.echo(_words(explanation))
+        typer.echo(str(explanation))
     else:
         typer.echo(f"{out}: why {image.name} {_verdict(explanation)}")
 
@@ -77,23 +70,3 @@ def _verdict(explanation: "Explanation") -> str:
     if explanation.known is False:
         return f'is unknown (nearest is "{explanation.label}")'
     return f'is taken for "{explanation.label}"'
-
-
-def _words(explanation: "Explanation") -> str:
-    runner_up = "" if explanation.runner_up is None else f', else "{explanation.runner_up}"'
-    confidence = f"{explanation.probability:.1%}{runner_up}"
-    if explanation.known is False:
-        answer = f'unknown (nearest is "{explanation.label}", {confidence})'
-    else:
-        answer = f'"{explanation.label}" ({confidence})'
-    lines = [answer, explanation.reason]
-    parts = (("hit", explanation.hit), ("near hit", explanation.near_hit), ("near miss", explanation.near_miss))
-    lines += [_line(name, evidence) for name, evidence in parts if evidence is not None]
-    return "\n".join(lines)
-
-
-def _line(name: str, evidence: "Evidence") -> str:
-    shown = ", ".join(example.name for example in evidence.examples[:EXAMPLES_SHOWN]) or "no examples remembered"
-    more = evidence.support - min(EXAMPLES_SHOWN, len(evidence.examples))
-    rest = f" and {more} more" if more and evidence.examples else ""
-    return f'{name:10} "{evidence.label}", distance {evidence.distance:.1f}: {shown}{rest}'

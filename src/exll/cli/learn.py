@@ -19,6 +19,7 @@ from exll.cli.common import (
     open_model,
     progress_bar,
     show_skipped,
+    stopped_by_ctrl_c,
 )
 
 if TYPE_CHECKING:
@@ -95,24 +96,21 @@ def learn(
     if not json:
         _announce(whole, stream, lesson)
     save = _Saver(learner, model)
-    try:
-        with progress_bar(json) as progress:
-            task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
-            teach(
-                learner,
-                stream,
-                lesson,
-                save,
-                cache=feature_cache(cache),
-                save_every=save_every,
-                strict=strict,
-                progress=lambda lesson: progress.update(task, completed=lesson.position),
-            )
-    except KeyboardInterrupt:
-        typer.echo(
-            f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there.", err=True
+    stoppable = stopped_by_ctrl_c(
+        lambda: f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there."
+    )
+    with stoppable, progress_bar(json) as progress:
+        task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
+        teach(
+            learner,
+            stream,
+            lesson,
+            save,
+            cache=feature_cache(cache),
+            save_every=save_every,
+            strict=strict,
+            progress=lambda lesson: progress.update(task, completed=lesson.position),
         )
-        raise typer.Exit(130) from None
     _report(model, learner, lesson, json)
 
 
@@ -171,13 +169,13 @@ def _model_for(
     wanted: Any = int(records) if records is not None and records.isdecimal() else records
     if path.exists():
         model = open_model(path, backbone, threads)
-        classifier = model.classifier if isinstance(model, ImageLearner) else model
+        classifier = model.classifier
         for name, value in (("preset", preset), ("records", wanted), ("max_prototypes", max_prototypes)):
             if value is not None and value != getattr(classifier, name):
                 raise InputError(
                     f"{path} was made with {name} {getattr(classifier, name)!r}, which cannot be changed to {value!r}."
                 )
-        if looks is not None and isinstance(model, ImageLearner) and looks != model.backbone.looks:
+        if looks is not None and model.backbone is not None and looks != model.backbone.looks:
             raise InputError(f"{path} was made with looks {model.backbone.looks}, which cannot be changed to {looks}.")
         return model
     made_of: dict[str, Any] = {
@@ -186,12 +184,10 @@ def _model_for(
         "max_prototypes": max_prototypes,
     }
     if stream.kind == "features":
-        new = ExLLClassifier(**made_of)
-        new._check_parameters()
-        return new
-    learner = ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
-    learner.classifier._check_parameters()
-    return learner
+        classifier = ExLLClassifier(**made_of)
+        classifier._check_parameters()
+        return classifier
+    return ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
 
 
 def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: str | None = None) -> None:
@@ -199,9 +195,8 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
 
     from exll.errors import StreamError
     from exll.explain.wording import counted
-    from exll.vision import ImageLearner
 
-    classifier = model.classifier if isinstance(model, ImageLearner) else model
+    classifier = model.classifier
     if not hasattr(classifier, "learner_"):
         show_skipped(lesson.skipped, lesson.skipped_named)
         raise StreamError(

@@ -15,7 +15,7 @@ from exll.cli.common import (
     ModelArgument,
     ThreadsOption,
     feature_cache,
-    open_model,
+    open_image_learner,
     parse_box_option,
     progress_bar,
 )
@@ -42,13 +42,8 @@ def predict(
 ) -> None:
     """Say what images are: label, probability and runner-up, or that nothing known is near. Exits with 1 if any could
     not be read."""
-    from exll.errors import StreamError
-    from exll.vision import ImageLearner
-
     region = parse_box_option(box)
-    learner = open_model(model, backbone, threads)
-    if not isinstance(learner, ImageLearner):
-        raise StreamError(f"{model} was taught with vectors, not images; ask it in Python, or with exll evaluate.")
+    learner = open_image_learner(model, backbone, threads, "ask it in Python, or with exll evaluate.")
     answers = _answers(learner, _files(images), region, inference.value, cache, quiet=json)
     if json:
         _print_json(answers)

@@ -16,11 +16,9 @@ def suspects(
     """Name training images that the other examples would call something else, and images taught under two labels."""
     from json import dumps
 
-    from exll.explain.wording import counted
-
     found = open_classifier(model).suspects()
-    doubtful = found.contradicted()
     if json:
+        doubtful = found.contradicted()
         result = {
             "contradicted": len(doubtful),
             "suspects": [asdict(suspect) for suspect in doubtful[:top]],
@@ -28,15 +26,4 @@ def suspects(
         }
         typer.echo(dumps(result, indent=2))
         return
-    for contradiction in found.contradictions:
-        pairs = zip(contradiction.names, contradiction.labels, strict=True)
-        typer.echo("one image, several labels: " + ", ".join(f'{name} ("{label}")' for name, label in pairs))
-    for suspect in doubtful[:top]:
-        typer.echo(
-            f'{suspect.doubt:.3f}  {suspect.name}: taught as "{suspect.label}", the others say "{suspect.would_be}"'
-        )
-    rest = len(doubtful) - min(top, len(doubtful))
-    typer.echo(
-        f"{len(doubtful):,} of {counted(len(found.ranked), 'example')} look more like another class, judged by all the "
-        "others: worth a look, though some may be right" + (f"; {rest:,} not shown" if rest else "")
-    )
+    typer.echo(found.text(top))

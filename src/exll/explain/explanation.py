@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
+from exll.explain.notebook import one_line, paragraph, table
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -14,6 +15,7 @@ from exll.linalg.ties import first_of_largest
 from exll.types import Label, Vector
 
 REFS_SHOWN = 12
+EXAMPLES_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,12 @@ class Evidence:
     distance: float
     membership: float
     examples: tuple[Remembered, ...]
+
+    def named(self) -> str:
+        """The first few of its examples, and how many more there are."""
+        shown = ", ".join(example.name for example in self.examples[:EXAMPLES_NAMED]) or "no examples remembered"
+        more = self.support - min(EXAMPLES_NAMED, len(self.examples))
+        return shown + (f" and {more} more" if more and self.examples else "")
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,33 @@ class Explanation:
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
     combination: Combination  # words for a page; no part of ``to_dict``
+
+    def __str__(self) -> str:
+        lines = [one_line(self._answer()), one_line(self.reason)]
+        for name, evidence in self._evidence():
+            if evidence is not None:
+                words = f'"{evidence.label}", distance {evidence.distance:.1f}: {evidence.named()}'
+                lines.append(f"{name:10} {one_line(words)}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, evidence.label, f"{evidence.distance:.1f}", f"{evidence.support:,}", evidence.named())
+            for name, evidence in self._evidence()
+            if evidence is not None
+        ]
+        header = ("", "class", "distance", "examples", "such as")
+        return f"{paragraph(self._answer())}{paragraph(self.reason)}{table(header, rows)}"
+
+    def _answer(self) -> str:
+        runner_up = "" if self.runner_up is None else f', else "{self.runner_up}"'
+        confidence = f"{self.probability:.1%}{runner_up}"
+        if self.known is False:
+            return f'unknown (nearest is "{self.label}", {confidence})'
+        return f'"{self.label}" ({confidence})'
+
+    def _evidence(self) -> tuple[tuple[str, Evidence | None], ...]:
+        return ("hit", self.hit), ("near hit", self.near_hit), ("near miss", self.near_miss)
 
     @property
     def agreed(self) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from exll.explain.notebook import table
 from exll.explain.wording import counted
 from exll.learner.exll import ExLL
 from exll.learner.history import UNTESTED
@@ -48,6 +49,12 @@ class Progress:
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "accuracy": self.accuracy, "sentence": str(self)}
+
+    def _repr_html_(self) -> str:
+        recognised = f"{self.recognised} of the last {self.tested}" if self.tested else ""
+        confused = None if self.confused_with is None else f"{self.confused_with} ({self.confusions})"
+        header = ("class", "examples", "recognised before they were learned", "taken for", "verdict")
+        return table(header, [(self.label, f"{self.examples:,}", recognised, confused, self.verdict)])
 
     def __str__(self) -> str:
         if self.examples == 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exll.errors import InputError
+from exll.explain.notebook import table
 from exll.learner.exll import ExLL
 from exll.types import Label, RuleLevel
 
@@ -54,6 +55,10 @@ class Rule:
             return f"IF it resembles {either} {then}"
         share = f"({self.support} of its {_examples(self.class_count)}, {self.share:.0%})"
         return f"IF it resembles {self.conditions[0]} {then} {share}"
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{condition}", f"{condition.support:,}", self.label) for condition in self.conditions]
+        return table(("IF it resembles", "examples", "THEN it is"), rows)
 
     def to_dict(self) -> dict[str, Any]:
         return {

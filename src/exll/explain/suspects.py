@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from exll.errors import InputError
+from exll.explain.notebook import one_line, paragraph, table
+from exll.explain.wording import counted
 from exll.learner.exll import ExLL
 from exll.linalg.lapack import cholesky, solve_rows
 from exll.linalg.softmax import softmax_rows
@@ -23,6 +25,7 @@ CHUNK_ROWS = 1024
 CONTRADICTED = 0.95  # the least doubt in a label that is said to be contradicted
 WRONG_LABELS = 0.02  # the assumed share of wrong labels when confidence is calibrated on them
 POWERS = (0.05, 1.0)
+SHOWN = 10
 SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
 
 
@@ -36,6 +39,9 @@ class Suspect:
     would_be: Label
     doubt: float
 
+    def __str__(self) -> str:
+        return f'{self.name}: taught as "{self.label}", the others say "{self.would_be}"'
+
 
 @dataclass(frozen=True)
 class Contradiction:
@@ -44,9 +50,14 @@ class Contradiction:
     names: tuple[str, ...]
     labels: tuple[Label, ...]
 
+    def __str__(self) -> str:
+        return ", ".join(f'{name} ("{label}")' for name, label in zip(self.names, self.labels, strict=True))
+
 
 @dataclass(frozen=True)
 class Suspects:
+    """What to look at again."""
+
     ranked: list[Suspect]  # every example, the most doubtful first
     contradictions: list[Contradiction]
 
@@ -55,6 +66,27 @@ class Suspects:
         return [
             suspect for suspect in self.ranked if suspect.would_be != suspect.label and suspect.doubt >= CONTRADICTED
         ]
+
+    def text(self, top: int = SHOWN) -> str:
+        """Contradictions, then the most doubtful examples, one per line, and how many there are."""
+        doubtful = self.contradicted()
+        lines = [one_line(f"one image, several labels: {contradiction}") for contradiction in self.contradictions]
+        lines += [one_line(f"{suspect.doubt:.3f} {suspect}").replace(" ", "  ", 1) for suspect in doubtful[:top]]
+        rest = len(doubtful) - min(top, len(doubtful))
+        lines.append(
+            f"{len(doubtful):,} of {counted(len(self.ranked), 'example')} look more like another class, judged by all "
+            "the others: worth a look, though some may be right" + (f"; {rest:,} not shown" if rest else "")
+        )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        header = ("doubt", "example", "taught as", "the others say")
+        rows = [(f"{s.doubt:.3f}", s.name, s.label, s.would_be) for s in self.contradicted()[:SHOWN]]
+        both = [("", str(contradiction), "", "one image, several labels") for contradiction in self.contradictions]
+        return f"{table(header, [*both, *rows])}{paragraph(self.text().splitlines()[-1])}"
 
 
 def suspects_of(learner: ExLL) -> Suspects:

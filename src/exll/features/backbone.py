@@ -45,7 +45,7 @@ class Seen:
     maps: NDArray[np.float32] | None  # (looks, width, rows, columns); summed over the looks, their means are the vector
 
 
-class Backbone:
+class OnnxBackbone:
     """A network by name or by the path of an ``.onnx`` file.
 
     Names are those of ``exll backbone list``: ``efficientnet_lite0``, whose weights are a package of their own,
@@ -98,6 +98,11 @@ class Backbone:
     def source(self) -> str:
         """What opens this network again: its name, or the path of its file."""
         return self.name if self.path is None else str(self.path.resolve())
+
+    def metadata(self) -> dict[str, Any]:
+        """What a model file says of it."""
+        place = {} if self.path is None else {"path": self.source}  # which others need not have
+        return {"name": self.name, "identity": self.identity, "looks": self.looks, **place}
 
     @property
     def has_map(self) -> bool:
@@ -152,8 +157,8 @@ class Backbone:
         """What each look is multiplied by before they are added, (rows, 1): one alone stays as it is."""
         if self.looks == 1:
             return np.ones((len(features), 1), np.float32)
-        lengths = np.linalg.norm(features, axis=1, keepdims=True)
-        weights: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        norms = np.linalg.norm(features, axis=1, keepdims=True)
+        weights: NDArray[np.float32] = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         return weights
 
     def _run(self, outputs: list[str], batch: NDArray[Any]) -> list[NDArray[Any]]:
@@ -164,6 +169,9 @@ class Backbone:
                 f"{self.name} cannot run on an input of {batch.dtype} {batch.shape}; does its preprocessing fit it?"
             ) from error
         return results
+
+
+Backbone = OnnxBackbone  # as the studio still calls it
 
 
 def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]:
@@ -206,8 +214,10 @@ def _session(content: bytes, threads: int | None, name: str) -> Any:
         raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
 
 
-def _opened_again(source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str) -> Backbone:
-    backbone = Backbone(source, threads, resize, looks)
+def _opened_again(
+    source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str
+) -> OnnxBackbone:
+    backbone = OnnxBackbone(source, threads, resize, looks)
     if backbone.identity != identity:
         raise BackboneError(f"{source} is another network than the one that was copied.")
     return backbone

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ImageError
-from exll.features.backbone import Backbone
 from exll.features.cache import FeatureCache
 from exll.features.image import open_regular_file, printable
+from exll.features.own_backbone import Network
 from exll.features.regions import PixelBox
 
 LARGEST_FILE = 256_000_000
@@ -46,7 +46,7 @@ class _Prepared:
 
 
 def extract(
-    images: Iterable[Path | Region], backbone: Backbone, cache: FeatureCache | None = None, workers: int | None = None
+    images: Iterable[Path | Region], backbone: Network, cache: FeatureCache | None = None, workers: int | None = None
 ) -> Iterator[Extracted]:
     """The vectors of image files, or of regions in them, in order. A bad file gives an error in its place and stops
     nothing."""
@@ -66,7 +66,7 @@ def extract(
                 future.cancel()
 
 
-def _prepare(images: list[Region], backbone: Backbone, cache: FeatureCache | None) -> list[_Prepared]:
+def _prepare(images: list[Region], backbone: Network, cache: FeatureCache | None) -> list[_Prepared]:
     contents = [_read(path) for path, _ in images]
     keys = [
         _key(backbone, content, box) if isinstance(content, bytes) else None
@@ -84,7 +84,7 @@ def _prepare(images: list[Region], backbone: Backbone, cache: FeatureCache | Non
     return prepared
 
 
-def _key(backbone: Backbone, content: bytes, box: PixelBox | None) -> bytes:
+def _key(backbone: Network, content: bytes, box: PixelBox | None) -> bytes:
     region = "" if box is None else f" {box}"
     return FeatureCache.key(f"{backbone.identity} {READING}{region}", content)
 
@@ -101,7 +101,7 @@ def _read(path: Path) -> bytes | ImageError:
         return ImageError(f"{printable(path)}: the file cannot be read ({error}).")
 
 
-def _decode(image: Region, content: bytes, key: bytes | None, backbone: Backbone) -> _Prepared:
+def _decode(image: Region, content: bytes, key: bytes | None, backbone: Network) -> _Prepared:
     path, box = image
     try:
         return _Prepared(key=key, network_input=backbone.prepare(content, box).inputs)
@@ -109,7 +109,7 @@ def _decode(image: Region, content: bytes, key: bytes | None, backbone: Backbone
         return _Prepared(error=ImageError(f"{printable(path)}: {error}"))
 
 
-def _through_network(prepared: list[_Prepared], backbone: Backbone, cache: FeatureCache | None) -> Iterator[Extracted]:
+def _through_network(prepared: list[_Prepared], backbone: Network, cache: FeatureCache | None) -> Iterator[Extracted]:
     inputs = [item.network_input for item in prepared if item.network_input is not None]
     computed = iter(backbone.run(inputs)) if inputs else iter(())
     fresh, results = [], []

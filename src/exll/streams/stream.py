@@ -30,7 +30,7 @@ DEFAULT_ORDER: dict[StreamKind, str] = {
 }
 TABLE_SUFFIXES = frozenset({".csv", ".tsv"})
 EXPECTED = (
-    "a folder with one sub-folder a class (like DATA/mug/1.jpg), a CSV (path,label), a video, or an .npz of features"
+    "a folder with one sub-folder per class (like DATA/mug/1.jpg), a CSV (path,label), a video, or an .npz of features"
 )
 
 
@@ -38,7 +38,12 @@ EXPECTED = (
 class Stream:
     """Labelled examples of one kind, one after the other.
 
-    The examples say where their pixels are; only a stream of features carries its vectors, one a row of the file.
+    The examples say where their pixels are; only a stream of features carries its vectors, one per row of the file.
+
+    >>> examples = [Example(f"photos/mug/{i}.jpg", "mug", Path(f"photos/mug/{i}.jpg")) for i in range(2)]
+    >>> stream = Stream("folder", examples, Path("photos"))
+    >>> len(stream), stream.labels
+    (2, ['mug'])
     """
 
     kind: StreamKind
@@ -56,14 +61,25 @@ class Stream:
         return list(dict.fromkeys(example.label for example in self.examples))
 
     def ordered(self, order: str, seed: int = 0) -> "Stream":
-        """The stream in another order (see ``orderings.ORDERS``); some orders leave examples out."""
+        """The stream in another order (see ``orderings.ORDERS``); some orders leave examples out.
+
+        >>> examples = [Example(f"{i}.jpg", "even" if i % 2 == 0 else "odd") for i in range(6)]
+        >>> [example.ref for example in Stream("folder", examples, Path(".")).ordered("few-shot 1", seed=1).examples]
+        ['0.jpg', '5.jpg']
+        """
         name, _ = parse_order(order)
         if self.kind == "video" and name != AS_IS:
             raise StreamError(f"a video is decoded from front to back, so its order must be as-is; got {order!r}.")
         return replace(self, examples=arrange(self.examples, order, seed))
 
     def fingerprint(self) -> str:
-        """What tells this data from other data, in any order and wherever it lies (64 hexadecimal digits)."""
+        """What tells this data from other data, in any order and wherever it lies (64 hexadecimal digits).
+
+        >>> vectors = np.eye(2, dtype=np.float32)
+        >>> stream = Stream("features", [Example("0", "a", row=0), Example("1", "b", row=1)], Path("x.npz"), vectors)
+        >>> len(stream.fingerprint())
+        64
+        """
         return fingerprint(self.kind, self.digests)
 
     @cached_property
@@ -72,7 +88,13 @@ class Stream:
         return example_digests(self.kind, self.examples, self.source, self.vectors)
 
     def leaving_out(self, known: set[bytes]) -> "Stream":
-        """The stream without the examples whose digests begin with one of these."""
+        """The stream without the examples whose digests begin with one of these.
+
+        >>> vectors = np.eye(2, dtype=np.float32)
+        >>> stream = Stream("features", [Example("0", "a", row=0), Example("1", "b", row=1)], Path("x.npz"), vectors)
+        >>> [example.label for example in stream.leaving_out({stream.digests[0]}).examples]
+        ['b']
+        """
         length = len(next(iter(known), b""))
         kept = [e for e, digest in zip(self.examples, self.digests, strict=True) if digest[:length] not in known]
         return self if len(kept) == len(self.examples) else replace(self, examples=kept)
@@ -84,9 +106,15 @@ def default_order(kind: StreamKind) -> str:
 
 
 def open_stream(data: str | os.PathLike[str], *, label: str | None = None, every: int = 1) -> Stream:
-    """The stream at a path: a folder with one sub-folder a class, a CSV, a video, or an .npz of features.
+    """The stream at a path: a folder with one sub-folder per class, a CSV, a video, or an .npz of features.
 
     A video needs a ``label``, and of its frames every n-th is taken. ``features.npz:train`` is one split of a file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/data.npz", X=np.eye(2), y=["mug", "pan"])
+    ...     open_stream(f"{folder}/data.npz").labels
+    ['mug', 'pan']
     """
     source, split = _without_split(os.fspath(data))
     if not os.fspath(data) or not os.path.exists(source):  # noqa: PTH110 (Path.exists raises on a name too long)

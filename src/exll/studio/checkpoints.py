@@ -30,7 +30,7 @@ class Checkpoints:
         for name, generation, position, version in self._store.checkpoints():
             if (generation, version) == (self._store.generation, __version__):
                 with contextlib.suppress(ExLLError):
-                    return load(self._folder / name), position
+                    return load(self._folder / name, ExLLClassifier), position
         return None
 
     def nbytes(self) -> int:
