@@ -209,8 +209,7 @@ def measure(preset: str, samples: int, every: int, cores: int) -> None:
             if stop == EARLY:
                 learning.model.save(aside)
             print(_row(marks[-1]), flush=True)
-        early = load(aside)
-        assert isinstance(early, ExLLClassifier)
+        early = load(aside, ExLLClassifier)
         turns = in_turns(early, learning.model, learning.stream, TURNS, cores)
     print(
         f"\nin turns, without refreshes, us a sample: {turns.early:.0f} from {EARLY:,} on, {turns.late:.0f} from "

@@ -25,6 +25,7 @@ def test_every_public_name_is_there() -> None:
     for name in exll.__all__:
         assert getattr(exll, name) is not None
     assert dir(exll) == sorted(exll.__all__)
+    assert set(exll.__all__) == {*exll._HOME, "__version__"}
     assert len(set(exll.__all__)) == len(exll.__all__)
 
 
