@@ -92,7 +92,7 @@ if __name__ == "__main__":
         command = commands.add_parser(name)
         command.add_argument("--preset", default="paper")
         if name == "stability":
-            command.add_argument("photos", type=Path, help="a folder with train/ and test/, one sub-folder a class")
+            command.add_argument("photos", type=Path, help="a folder with train/ and test/, one sub-folder per class")
             command.add_argument("--count", type=int, default=500)
     options = parser.parse_args()
     if options.command == "cost":

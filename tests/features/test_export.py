@@ -11,6 +11,7 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
+from PIL import Image
 
 from exll.errors import BackboneError
 from exll.features.backbone import OnnxBackbone
@@ -243,6 +244,23 @@ def test_a_torchvision_of_another_build_is_told_in_one_sentence(
         export_published("resnet-18", tmp_path, random_weights=True)
 
 
+def example_with(words: str) -> str:
+    """The one example of the document that has these words."""
+    (found,) = (
+        e for e in re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL) if words in e
+    )
+    return str(found)
+
+
+def test_the_example_for_a_network_in_python_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, colour in (("mug_01.jpg", "red"), ("plate_01.jpg", "blue")):
+        Image.new("RGB", (20, 20), colour).save(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(example_with("class MeanColour"), names)
+    assert names["learner"].predict("plate_01.jpg").label == "plate"
+
+
 def test_the_example_for_an_own_network_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = helper.make_graph(
         [
@@ -257,8 +275,7 @@ def test_the_example_for_an_own_network_works(tmp_path: Path, monkeypatch: pytes
     model.ir_version = 8
     onnx.save(model, tmp_path / "my-network.onnx")
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
-    exec(example, {})
+    exec(example_with("onnx.load"), {})
     orange = np.full((9, 9, 3), (255, 128, 0), np.uint8)
     expected = (np.array([255, 128, 0]) / 255 - np.array([0.485, 0.456, 0.406])) / np.array([0.229, 0.224, 0.225])
     np.testing.assert_allclose(

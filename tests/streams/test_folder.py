@@ -185,7 +185,7 @@ def test_a_folder_without_classes_is_refused_in_one_sentence(plant: Plant, names
     with pytest.raises(StreamError) as refusal:
         list_folder(root)
     example = root / "mug" / "1.jpg"
-    assert str(refusal.value) == f"{root} must have one sub-folder a class, like {example}; {found}."
+    assert str(refusal.value) == f"{root} must have one sub-folder per class, like {example}; {found}."
 
 
 def test_a_folder_that_cannot_be_read_is_named(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:

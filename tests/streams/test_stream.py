@@ -85,7 +85,7 @@ def test_every_kind_has_a_default_order() -> None:
 def test_a_path_that_leads_nowhere_is_answered_with_what_was_expected(data: str) -> None:
     with pytest.raises(StreamError) as refusal:
         open_stream(data)
-    assert str(refusal.value).startswith(f"There is no {data!r}; expected a folder with one sub-folder a class")
+    assert str(refusal.value).startswith(f"There is no {data!r}; expected a folder with one sub-folder per class")
     assert "DATA/mug/1.jpg" in str(refusal.value)
 
 

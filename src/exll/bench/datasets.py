@@ -33,7 +33,7 @@ def open_dataset(name: str, root: str | None = None, options: dict[str, Any] | N
     """The data set of that name; ``root`` says where one on disk lies, ``options`` how one is drawn.
 
     Else ``name`` is a path: a features file (its train and test splits, or all its rows with no test part), or a folder
-    with ``train`` and ``test`` (or ``val``) in it, or with one sub-folder a class.
+    with ``train`` and ``test`` (or ``val``) in it, or with one sub-folder per class.
     """
     options = options or {}
     if name in RENDERED:

@@ -1,4 +1,4 @@
-"""A folder with one sub-folder a class: ``DATA/mug/1.jpg``."""
+"""A folder with one sub-folder per class: ``DATA/mug/1.jpg``."""
 
 import os
 import re
@@ -135,4 +135,4 @@ def _why_nothing(root: Path, class_folders: int, images: int, passed_over: int) 
         found = "it holds other files only"
     else:
         found = "it is empty"
-    return f"{root} must have one sub-folder a class, like {root / 'mug' / '1.jpg'}; {found}."
+    return f"{root} must have one sub-folder per class, like {root / 'mug' / '1.jpg'}; {found}."

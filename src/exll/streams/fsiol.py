@@ -18,7 +18,7 @@ WHERE = "Get F-SIOL-310 from the authors of its paper (Ayub and Wagner, F-SIOL-3
 def fsiol(root: Path) -> Dataset:
     folder = root / FOLDER
     if not folder.is_dir():
-        raise missing("F-SIOL-310", folder, f"{FOLDER}/ with one sub-folder a class", WHERE)
+        raise missing("F-SIOL-310", folder, f"{FOLDER}/ with one sub-folder per class", WHERE)
     examples = [
         replace(example, label=MISSPELT.get(example.label, example.label)) for example in list_folder(folder)[0]
     ]

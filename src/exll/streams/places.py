@@ -23,7 +23,7 @@ WHERE_LISTS = (
 def places365(root: Path) -> Dataset:
     for part in ("train", "val"):
         if not (root / part).is_dir():
-            raise missing("Places-365", root / part, "train/ and val/, each with one sub-folder a class", WHERE)
+            raise missing("Places-365", root / part, "train/ and val/, each with one sub-folder per class", WHERE)
     train, test = (Stream("folder", list_folder(root / part)[0], root / part) for part in ("train", "val"))
     return Dataset("places365", train, test, CENTRE_CROP)
 
