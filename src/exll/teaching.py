@@ -25,6 +25,7 @@ from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
 from exll.features.own_backbone import Network
 from exll.streams.example import Example
+from exll.streams.fingerprint import Digests
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream
 from exll.streams.video import frames
@@ -67,19 +68,21 @@ class Lesson:
 def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: bool = False) -> tuple[Lesson, Stream]:
     """The lesson to go on with, or a new one, and what of the stream belongs to it.
 
-    Examples of earlier lessons are left out: of a folder that has grown only what is new is learned. Where nothing is
+    Examples of earlier lessons are left out, also renamed ones: of a folder that has changed only what is new is
+    learned. Where nothing is
     new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of everything.
     """
     fingerprint = stream.fingerprint()
     earlier = [Lesson(**entry) for entry in getattr(model.classifier, "lessons_", [])]
-    for place, lesson in enumerate(earlier):
-        if lesson.fingerprint == fingerprint and not lesson.finished:
-            if (order_name(lesson.order), lesson.seed) != (order_name(order), seed):
-                raise StreamError(
-                    f"{stream.source} was begun in the order {lesson.order} with seed {lesson.seed} and stopped at "
-                    f"{lesson.position} of {lesson.examples}; go on with the same order and seed."
-                )
-            return lesson, stream if lesson.again else stream.leaving_out(_learned(earlier[:place]))
+    # Only the last lesson can go on: what others learned since would be learned twice by an older one.
+    if earlier and earlier[-1].fingerprint == fingerprint and not earlier[-1].finished:
+        lesson = earlier[-1]
+        if (order_name(lesson.order), lesson.seed) != (order_name(order), seed):
+            raise StreamError(
+                f"{stream.source} was begun in the order {lesson.order} with seed {lesson.seed} and stopped at "
+                f"{lesson.position} of {lesson.examples}; go on with the same order and seed."
+            )
+        return lesson, stream if lesson.again else stream.leaving_out(_learned(earlier[:-1]))
     rest = stream if again else stream.leaving_out(_learned(earlier))
     if not rest.examples:
         return earlier[-1], rest
@@ -109,8 +112,7 @@ def teach(
     seconds, at the end, and when the teaching breaks off for whatever reason."""
     classifier = model.classifier
     lessons = getattr(classifier, "lessons_", [])
-    going_on = [i for i, entry in enumerate(lessons) if _is_unfinished(entry, lesson)]
-    before, after = (lessons[: going_on[0]], lessons[going_on[0] + 1 :]) if going_on else (lessons, [])
+    before = lessons[:-1] if lesson.position else lessons  # a lesson that goes on is the last one
     digests = bytearray(base64.b64decode(lesson.digests))
     saved_at = lesson.position
     last_save = time.monotonic()
@@ -119,7 +121,7 @@ def teach(
         nonlocal saved_at, last_save
         if lesson.position > saved_at and hasattr(classifier, "learner_"):
             lesson.digests = base64.b64encode(digests).decode()
-            classifier.lessons_ = [*before, asdict(lesson), *after]
+            classifier.lessons_ = [*before, asdict(lesson)]
             save()
             saved_at = lesson.position
         last_save = time.monotonic()
@@ -187,14 +189,14 @@ def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
     return None if has_direction(vector) else ImageError(f"{example.ref}: its features are zero or not finite.")
 
 
-def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], lesson: Lesson, strict: bool) -> bytes:
+def _learn_batch(model: Model, batch: list[tuple[Example, Digests, Extracted]], lesson: Lesson, strict: bool) -> bytes:
     """Learn what can be learned of a batch; gives the digests of that, one after the other."""
-    good, digests = [], []
-    for example, digest, extracted in batch:
+    good, digests = [], bytearray()
+    for example, own, extracted in batch:
         error = why_unusable(example, extracted)
         if error is None:
             good.append((example, extracted.vector))
-            digests.append(digest[:DIGEST_BYTES])
+            digests += own.named[:DIGEST_BYTES] + own.content[:DIGEST_BYTES]
         elif strict:
             raise error
         else:
@@ -206,8 +208,4 @@ def _learn_batch(model: Model, batch: list[tuple[Example, bytes, Extracted]], le
         model.classifier.partial_fit(vectors, labels, refs=refs)
     lesson.position += len(batch)
     lesson.learned += len(good)
-    return b"".join(digests)
-
-
-def _is_unfinished(entry: dict[str, object], lesson: Lesson) -> bool:
-    return entry["fingerprint"] == lesson.fingerprint and entry["position"] != entry["examples"]
+    return bytes(digests)

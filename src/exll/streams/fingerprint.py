@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,17 @@ from exll.streams.example import Example, composed
 END_BYTES = 4096
 
 
+class Digests(NamedTuple):
+    """Two SHA-256 of an example; either is enough to know it again."""
+
+    named: bytes  # its name relative to the source, what is known of it, and its content
+    content: bytes  # its content and its label, whatever the image is called; rows of features have no names
+
+
 def example_digests(
     kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.float32] | None
-) -> list[bytes]:
-    """SHA-256 of every example: its name relative to the source, what is known of it, and its content.
+) -> list[Digests]:
+    """What tells each example from others.
 
     The place of the folder and the dates of the files do not count. A row of features is read whole; of a file only the
     size and both ends, so a change that keeps these goes unseen. A file that cannot be read counts as that.
@@ -34,14 +42,20 @@ def example_digests(
         name = composed(example.ref.removeprefix(prefix)).replace(os.sep, "/")
         video = None if kind == "video" else example.video  # a video's own name is where it lies, not what it is
         parts = [name, example.label, example.instance, video, example.frame, example.row, content]
-        digests.append(hashlib.sha256(json.dumps(parts).encode()).digest())
+        named = _sha256(parts)
+        shown = [example.label, example.frame, example.box, content]
+        digests.append(Digests(named, named if example.row is not None else _sha256(shown)))
     return digests
 
 
-def fingerprint(kind: str, digests: Sequence[bytes]) -> str:
+def _sha256(parts: list[Any]) -> bytes:
+    return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
+def fingerprint(kind: str, digests: Sequence[Digests]) -> str:
     """SHA-256 over a stream's examples, in whatever order they come."""
     total = hashlib.sha256(json.dumps([kind, len(digests)]).encode())
-    for digest in sorted(digests):
+    for digest in sorted(digest.named for digest in digests):
         total.update(digest)
     return total.hexdigest()
 

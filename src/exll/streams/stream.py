@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from exll.errors import StreamError
 from exll.streams.example import Example, composed
 from exll.streams.feature_file import read_features
-from exll.streams.fingerprint import example_digests, fingerprint
+from exll.streams.fingerprint import Digests, example_digests, fingerprint
 from exll.streams.folder import is_image_name, list_folder
 from exll.streams.orderings import AS_IS, arrange, parse_order
 from exll.streams.table import read_table
@@ -83,20 +83,24 @@ class Stream:
         return fingerprint(self.kind, self.digests)
 
     @cached_property
-    def digests(self) -> list[bytes]:
+    def digests(self) -> list[Digests]:
         """What tells each example from others, in the order of the examples."""
         return example_digests(self.kind, self.examples, self.source, self.vectors)
 
     def leaving_out(self, known: set[bytes]) -> "Stream":
-        """The stream without the examples whose digests begin with one of these.
+        """The stream without the examples one of whose digests begins with one of these.
 
         >>> vectors = np.eye(2, dtype=np.float32)
         >>> stream = Stream("features", [Example("0", "a", row=0), Example("1", "b", row=1)], Path("x.npz"), vectors)
-        >>> [example.label for example in stream.leaving_out({stream.digests[0]}).examples]
+        >>> [example.label for example in stream.leaving_out({stream.digests[0].named}).examples]
         ['b']
         """
         length = len(next(iter(known), b""))
-        kept = [e for e, digest in zip(self.examples, self.digests, strict=True) if digest[:length] not in known]
+        kept = [
+            example
+            for example, digests in zip(self.examples, self.digests, strict=True)
+            if not any(digest[:length] in known for digest in digests)
+        ]
         return self if len(kept) == len(self.examples) else replace(self, examples=kept)
 
 
