@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -393,3 +394,28 @@ def test_a_model_mapped_from_a_file_for_reading_goes_on_learning(tmp_path: Path)
         for one in (model, mapped):
             one.partial_fit(STREAM.X, STREAM.y)
         assert_equal_models(model, mapped)
+
+
+@both_presets
+@pytest.mark.parametrize("known", [False, True])
+def test_a_fit_that_breaks_off_changes_nothing(
+    preset: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ExLLClassifier(preset)
+    if known:
+        model.fit(pd.DataFrame({"a": [1.0, 0.2], "b": [0.1, 1.0]}), ["mug", "pan"])
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("exll.learner.exll.ExLL.learn", full)
+        with pytest.raises(MemoryError):
+            model.fit(pd.DataFrame({"x": [1.0], "y": [2.0], "z": [3.0]}), ["cup"])
+    if not known:
+        assert not hasattr(model, "n_features_in_")
+        return
+    assert model.n_features_in_ == 2
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    model.save(tmp_path / "m.exll")
+    assert load(tmp_path / "m.exll").classes_.tolist() == ["mug", "pan"]

@@ -3,6 +3,7 @@ in it."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -46,6 +47,9 @@ class Learner(Protocol):
     def nbytes(self) -> int: ...
 
     def state(self) -> Tensors: ...
+
+
+FEATURES = ("n_features_in_", "feature_names_in_")
 
 
 class StreamClassifier(Estimator):
@@ -148,17 +152,33 @@ class StreamClassifier(Estimator):
             raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
-        self._check_feature_names(X, anew)
-        learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
-        try:
-            for rows, chunk in self._chunks(vectors):
-                learner.learn(chunk, labels[rows], None if names is None else names[rows])
-        except KeyboardInterrupt:
-            if learner.sample_count:
-                self._publish(learner)
-            raise
-        self._publish(learner)
+        with self._names_of_learner():
+            self._check_feature_names(X, anew)
+            learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
+            try:
+                for rows, chunk in self._chunks(vectors):
+                    learner.learn(chunk, labels[rows], None if names is None else names[rows])
+            except KeyboardInterrupt:
+                if learner.sample_count:
+                    self._publish(learner)
+                raise
+            self._publish(learner)
         return self
+
+    @contextmanager
+    def _names_of_learner(self) -> Iterator[None]:
+        """Width and names of features are those of the learner that is shown: whoever breaks off before another one is,
+        finds the old ones again."""
+        learner = getattr(self, "learner_", None)
+        before = {name: self.__dict__[name] for name in FEATURES if name in self.__dict__}
+        try:
+            yield
+        except BaseException:
+            if getattr(self, "learner_", None) is learner:
+                for name in FEATURES:
+                    self.__dict__.pop(name, None)
+                self.__dict__.update(before)
+            raise
 
     def _publish(self, learner: Learner) -> None:
         """Only a learner that knows something is shown to those who ask."""
