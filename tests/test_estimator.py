@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -419,3 +420,35 @@ def test_a_fit_that_breaks_off_changes_nothing(
     assert model.feature_names_in_.tolist() == ["a", "b"]
     model.save(tmp_path / "m.exll")
     assert load(tmp_path / "m.exll").classes_.tolist() == ["mug", "pan"]
+
+
+def test_whole_numbers_stay_whole_numbers_beside_an_unknown_one() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = np.eye(6)[y] + 0.1 * rng.normal(size=(90, 6))
+    model = ExLLClassifier().fit(X, y)
+    answers = model.predict(np.vstack([X[:5], -np.ones((1, 6))]), unknown=-1)
+    assert answers.dtype == np.int64
+    assert answers[-1] == -1
+    assert accuracy_score(y[:5], answers[:5]) == 1.0
+    assert model.predict(X[:1], unknown=2**70).dtype == object
+    assert model.predict(X[:1], unknown=True if 1 not in model.classes_ else None).dtype == object
+
+
+def test_pandas_own_missing_value_can_stand_for_unknown() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = np.eye(6)[y] + 0.1 * rng.normal(size=(90, 6))
+    answers = ExLLClassifier().fit(X, y).predict(np.vstack([X[:1], -np.ones((1, 6))]), unknown=pd.NA)
+    assert answers[1] is pd.NA
+
+
+@both_presets
+def test_the_names_of_a_row_are_checked_as_those_of_a_table(preset: str) -> None:
+    table = pd.DataFrame({"a": [1.0, 0.2, 0.9], "b": [0.1, 1.0, 0.2]})
+    model = ExLLClassifier(preset).fit(table, ["mug", "pan", "mug"])
+    assert model.explain(table.iloc[0]).label == "mug"
+    with pytest.raises(InputError, match="feature names"):
+        model.explain(table.iloc[0][["b", "a"]])
+    with pytest.raises(InputError, match="feature names"):
+        model.predict(table[["b", "a"]])

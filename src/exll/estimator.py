@@ -113,14 +113,14 @@ class ExLLClassifier(StreamClassifier):
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
         if isinstance(unknown, np.ndarray):
             raise InputError("unknown must be one value; got an array.")
-        if unknown in snapshot.labels:
+        if _is_among(unknown, snapshot.labels):
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
         threshold = snapshot.novelty_threshold(_check_share(false_alarms))
         judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
         predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
         novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
-        alike = isinstance(unknown, (str, np.str_)) and predicted.dtype.kind == "U"
-        answers = predicted.astype(np.result_type(predicted, np.asarray(unknown)) if alike else object)
+        kind = np.result_type(predicted, np.asarray(unknown)) if _fits(unknown, predicted) else object
+        answers = predicted.astype(kind)
         for row in np.flatnonzero(novel):  # one by one: a tuple is a value too
             answers[row] = unknown
         return answers
@@ -319,9 +319,10 @@ class ExLLClassifier(StreamClassifier):
 
     def _one_unit_vector(self, x: ArrayLike) -> Vector:
         check_is_fitted(self)
-        if hasattr(x, "columns"):  # a table; one vector alone has no names
-            self._check_feature_names(x, False)
-        vectors = as_vectors(_as_one_row(x), self.learner_.width, type(self).__name__)
+        row = _as_one_row(x)
+        if hasattr(row, "columns"):  # a table, or one row of it
+            self._check_feature_names(row, False)
+        vectors = as_vectors(row, self.learner_.width, type(self).__name__)
         if len(vectors) != 1:
             raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
         self._check_rows(vectors)
@@ -334,8 +335,28 @@ def _labelled(snapshot: Inference, classes: Indices) -> NDArray[Any]:
     return labels
 
 
+def _is_among(value: Any, labels: tuple[Label, ...]) -> bool:
+    """Some values, such as pandas' NA, refuse to say whether they are equal to another."""
+    try:
+        return value in labels
+    except (TypeError, ValueError):
+        return False
+
+
+def _fits(value: Any, labels: NDArray[Any]) -> bool:
+    """Whether a value can stand among labels without making them objects."""
+    if labels.dtype.kind == "U":
+        return isinstance(value, (str, np.str_))
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    return labels.dtype.kind == "i" and whole and np.iinfo(np.int64).min <= int(value) <= np.iinfo(np.int64).max
+
+
 def _as_one_row(x: Any) -> Any:
     """A vector as a matrix; what is neither is left to be refused by those who check matrices."""
+    if hasattr(x, "columns"):
+        return x
+    if hasattr(x, "to_frame") and getattr(x, "ndim", None) == 1:  # a row of a table, with the names of its columns
+        return x.to_frame().T
     try:
         array = np.asarray(x)
     except ValueError:

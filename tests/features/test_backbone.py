@@ -1,9 +1,12 @@
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from exll.errors import BackboneError, ImageError
 from exll.features.backbone import OnnxBackbone, available_backbones, find_backbone
@@ -99,3 +102,45 @@ def test_added_backbones_are_found_by_name(tmp_path: Path, monkeypatch: pytest.M
 def test_a_bad_image_is_an_image_error(nano: OnnxBackbone) -> None:
     with pytest.raises(ImageError):
         nano.features([b"not an image"])
+
+
+def shaped(path: Path, nodes: list[Any], shape: list[Any], batch: Any = "n") -> Path:
+    """A network of the mean colours, made into features of some shape."""
+    pooled = helper.make_node("GlobalAveragePool", ["image"], ["pooled"])
+    graph = helper.make_graph(
+        [pooled, *nodes],
+        "shaped",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [batch, 3, 4, 4])],
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, shape)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    helper.set_model_props(model, {"exll": json.dumps(METADATA)})
+    onnx.save(model, str(path))
+    return path
+
+
+def reduced(keep: str) -> list[Any]:
+    return [
+        helper.make_node("ReduceMean", ["pooled"], ["features"], keepdims=0, axes=[1, 2, 3] if keep else [0, 1, 2, 3])
+    ]
+
+
+@pytest.mark.parametrize("keep", ["n", ""])
+def test_features_that_are_no_rows_are_refused_with_their_shape(tmp_path: Path, keep: str) -> None:
+    path = shaped(tmp_path / "net.onnx", reduced(keep), ["n"] if keep else [])
+    with pytest.raises(BackboneError, match=r"gives features of shape .* one row per input is needed"):
+        OnnxBackbone(path)
+
+
+def test_features_over_a_single_place_are_rows(tmp_path: Path) -> None:
+    path = shaped(tmp_path / "net.onnx", [helper.make_node("Identity", ["pooled"], ["features"])], ["n", 3, 1, 1])
+    assert OnnxBackbone(path).features([np.full((5, 5, 3), 9, np.uint8)] * 3).shape == (3, 3)
+
+
+def test_a_network_for_single_images_sees_many_one_by_one(tmp_path: Path) -> None:
+    flat = [helper.make_node("Flatten", ["pooled"], ["features"])]
+    single = OnnxBackbone(shaped(tmp_path / "one.onnx", flat, [1, 3], batch=1))
+    many = OnnxBackbone(shaped(tmp_path / "many.onnx", flat, ["n", 3]))
+    images = [np.full((5, 5, 3), shade, np.uint8) for shade in (9, 90, 200)]
+    np.testing.assert_array_equal(single.features(images), many.features(images))

@@ -80,6 +80,7 @@ class OnnxBackbone:
             digest.update(f"looks={self.looks}".encode())
         self.identity = digest.hexdigest()
         self._input = self._session.get_inputs()[0].name
+        self._one_at_a_time = self._session.get_inputs()[0].shape[:1] == [1]  # exported for single images
         outputs = {output.name: output.shape for output in self._session.get_outputs()}
         wanted = self.preprocessing.features_output, self.preprocessing.map_output
         for output in wanted:
@@ -88,7 +89,8 @@ class OnnxBackbone:
         if self.path is None:
             self.width = int(outputs[self.preprocessing.features_output][1])
         else:  # other people's networks are tried, to see whether their preprocessing fits them
-            self.width = self.features([np.zeros((8, 8, 3), np.uint8)]).shape[1]
+            trial = self.features([np.zeros((8, 8, 3), np.uint8)] * 2)
+            self.width = trial.shape[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, also in another process, opens the network again."""
@@ -162,6 +164,19 @@ class OnnxBackbone:
         return weights
 
     def _run(self, outputs: list[str], batch: NDArray[Any]) -> list[NDArray[Any]]:
+        step = 1 if self._one_at_a_time else len(batch)
+        runs = [self._run_once(outputs, batch[start : start + step]) for start in range(0, len(batch), step)]
+        features, *maps = runs[0] if len(runs) == 1 else [np.concatenate(parts) for parts in zip(*runs, strict=True)]
+        if features.ndim > 2 and set(features.shape[2:]) == {1}:
+            features = features.reshape(features.shape[:2])
+        if features.ndim != 2 or len(features) != len(batch):
+            raise BackboneError(
+                f"{self.name} gives features of shape {features.shape} for {len(batch)} inputs; one row per input is "
+                "needed, (n, width)."
+            )
+        return [features, *maps]
+
+    def _run_once(self, outputs: list[str], batch: NDArray[Any]) -> list[NDArray[Any]]:
         try:
             results: list[NDArray[Any]] = self._session.run(outputs, {self._input: batch})
         except Exception as error:
