@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ModelFileError,
         ModelFileNotFoundError,
         NothingLearnedError,
+        OtherBackboneError,
         SingularError,
         StreamError,
     )
@@ -62,6 +63,7 @@ _NAMES_IN = {
         "ModelFileError",
         "ModelFileNotFoundError",
         "NothingLearnedError",
+        "OtherBackboneError",
         "SingularError",
         "StreamError",
     ),
@@ -125,6 +127,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ModelFileError",
     "ModelFileNotFoundError",
     "NothingLearnedError",
+    "OtherBackboneError",
     "SingularError",
     "StreamError",
     "__version__",

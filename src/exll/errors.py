@@ -44,6 +44,14 @@ class BackboneError(ExLLError, ValueError):
     """A backbone that cannot be found, read or used, or not the one the model was taught with."""
 
 
+class OtherBackboneError(BackboneError):
+    """Not the network that was asked for."""
+
+    def __init__(self, source: str, identity: str) -> None:
+        super().__init__(f"{source} is another network (identity {identity[:12]}).")
+        self.source, self.identity = source, identity
+
+
 class ModelFileError(ExLLError, ValueError):
     """A model file that is truncated, altered, foreign, or newer than this version."""
 

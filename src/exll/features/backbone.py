@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL.Image import Image
 
-from exll.errors import BackboneError, InputError
+from exll.errors import BackboneError, InputError, OtherBackboneError
 from exll.features.export import PUBLISHED
-from exll.features.external_data import has_external_data
 from exll.features.folders import backbone_folder
 from exll.features.image import ImageSource, read_image
 from exll.features.looks import Box, as_shares, check_looks, looks_at, side_needed
+from exll.features.onnx_reader import has_external_data, metadata_of
 from exll.features.packaged import PACKAGED, choice_of, is_installed, packaged_content
 from exll.features.preprocessing import ResizeRule, find_preprocessing
 from exll.features.regions import cut_out
@@ -61,6 +61,7 @@ class OnnxBackbone:
         threads: int | None = None,
         resize: ResizeRule | None = None,
         looks: int | None = None,
+        identity: str | None = None,
     ) -> None:
         self.looks = looks if looks is not None else 2 if resize is None else 1
         check_looks(self.looks)
@@ -68,10 +69,7 @@ class OnnxBackbone:
             raise InputError("two looks are always the whole image and its centre; resize is for looks=1.")
         self.name, self.path, content = read_network(name)
         self._arguments = threads, resize, self.looks
-        self._session = _session(content, threads, self.name)
-        self.preprocessing = find_preprocessing(
-            self._session.get_modelmeta().custom_metadata_map, self.path or Path(self.name)
-        )
+        self.preprocessing = find_preprocessing(_metadata(content, self.name), self.path or Path(self.name))
         if resize is not None:
             self.preprocessing = resize.applied_to(self.preprocessing)
         digest = hashlib.sha256(content)
@@ -79,6 +77,9 @@ class OnnxBackbone:
         if self.looks != 1:  # models of one look are older than this line
             digest.update(f"looks={self.looks}".encode())
         self.identity = digest.hexdigest()
+        if identity not in (None, self.identity):
+            raise OtherBackboneError(self.source, self.identity)
+        self._session = _session(content, threads, self.name)
         self._input = self._session.get_inputs()[0].name
         self._one_at_a_time = self._session.get_inputs()[0].shape[:1] == [1]  # exported for single images
         outputs = {output.name: output.shape for output in self._session.get_outputs()}
@@ -203,6 +204,13 @@ def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]
     return path.stem, path, content
 
 
+def _metadata(content: bytes, name: str) -> dict[str, str]:
+    try:
+        return metadata_of(content)
+    except ValueError as error:
+        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+
+
 def _check_one_file(content: bytes, path: Path) -> None:
     try:
         external = has_external_data(content)
@@ -232,10 +240,10 @@ def _session(content: bytes, threads: int | None, name: str) -> Any:
 def _opened_again(
     source: str, threads: int | None, resize: ResizeRule | None, looks: int, identity: str
 ) -> OnnxBackbone:
-    backbone = OnnxBackbone(source, threads, resize, looks)
-    if backbone.identity != identity:
-        raise BackboneError(f"{source} is another network than the one that was copied.")
-    return backbone
+    try:
+        return OnnxBackbone(source, threads, resize, looks, identity)
+    except OtherBackboneError as error:
+        raise BackboneError(f"{source} is another network than the one that was copied.") from error
 
 
 def find_backbone(name: str) -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL.Image import Image, Resampling, fromarray
 
-from exll.errors import BackboneError
+from exll.errors import BackboneError, OtherBackboneError
 from exll.features.backbone import OnnxBackbone, Seen, View
 from exll.features.image import ImageSource, read_image
 from exll.features.regions import cut_out
@@ -145,12 +145,15 @@ def opened_again(
 ) -> Network:
     """The network that a model file names, or the one that is given, which must be the same."""
     looks = known.get("looks", 1)  # which files of before did not say
-    found = _found(known, threads, looks) if backbone is None else as_network(backbone, threads, looks)
-    if found.identity != known["identity"]:
+    try:
+        found = _found(known, threads, looks) if backbone is None else as_network(backbone, threads, looks)
+        if found.identity != known["identity"]:
+            raise OtherBackboneError(found.source, found.identity)
+    except OtherBackboneError as error:
         raise BackboneError(
             f"this model was taught with the backbone {known['name']} (identity {known['identity'][:12]}), and "
-            f"{found.source} is another one (identity {found.identity[:12]}); vectors of the two cannot be mixed."
-        )
+            f"{error.source} is another one (identity {error.identity[:12]}); vectors of the two cannot be mixed."
+        ) from error
     return found
 
 
@@ -162,7 +165,11 @@ def _found(known: dict[str, Any], threads: int | None, looks: int) -> OnnxBackbo
         )
     path = known.get("path")
     try:
-        return OnnxBackbone(path if path is not None and Path(path).is_file() else known["name"], threads, looks=looks)
+        # A file may name any path: nothing is run before its identity is seen to be the one that was learned with.
+        source = path if path is not None and Path(path).is_file() else known["name"]
+        return OnnxBackbone(source, threads, looks=looks, identity=known["identity"])
+    except OtherBackboneError:
+        raise
     except BackboneError as error:
         raise BackboneError(
             f"this model was taught with the backbone {known['name']}, which is not found here: {error} "

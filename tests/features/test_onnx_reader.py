@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from exll import ImageLearner
+from exll import ImageLearner, load
 from exll.errors import BackboneError
-from exll.features.external_data import has_external_data
+from exll.features.onnx_reader import has_external_data, metadata_of
 from networks import write_network
 
 
@@ -31,6 +32,28 @@ def with_side_file(path: Path) -> Path:
 
 def test_a_network_with_its_weights_inside_is_one_file(tmp_path: Path) -> None:
     assert not has_external_data(write_network(tmp_path / "net.onnx").read_bytes())
+
+
+def test_metadata_is_what_onnx_runtime_reads(tmp_path: Path) -> None:
+    path = write_network(tmp_path / "net.onnx")
+    expected = onnxruntime.InferenceSession(str(path)).get_modelmeta().custom_metadata_map
+    assert metadata_of(path.read_bytes()) == expected
+    assert "exll" in expected
+
+
+def test_nothing_is_run_before_the_identity_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forged model may name any file as its network."""
+    learner = ImageLearner(backbone=write_network(tmp_path / "net.onnx"))
+    learner.learn(np.zeros((9, 9, 3), np.uint8) + 50, "grey")
+    learner.save(tmp_path / "m.exll")
+    write_network(tmp_path / "net.onnx", factor=3.0)
+
+    def run(*_: object) -> None:
+        raise AssertionError("the other network was opened")
+
+    monkeypatch.setattr("exll.features.backbone._session", run)
+    with pytest.raises(BackboneError, match="is another one"):
+        load(tmp_path / "m.exll")
 
 
 def test_weights_in_a_side_file_are_noticed_and_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +102,7 @@ def test_what_is_no_protocol_buffer_is_refused_in_one_sentence(tmp_path: Path) -
             content[place] = int(rng.integers(256))
         with contextlib.suppress(ValueError):
             has_external_data(bytes(content))
+            metadata_of(bytes(content))
     (tmp_path / "text.onnx").write_bytes(b"no network at all")
     with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
         ImageLearner(backbone=tmp_path / "text.onnx")

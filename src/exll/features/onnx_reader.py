@@ -1,4 +1,4 @@
-"""Does an ONNX file keep weights in another file?
+"""What must be known of an ONNX file before it is run: its metadata, and whether it keeps weights in another file.
 
 ONNX allows a tensor to name a side file that holds its numbers. A digest of the network would not cover that file, and
 ONNX Runtime would look for it in the working directory. So such networks are refused. The file is a protocol buffer:
@@ -20,7 +20,19 @@ _BELOW = {
     "sparse": {1: "tensor", 2: "tensor"},
 }
 _EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 13, 14, 1
+_METADATA, _KEY, _VALUE = 14, 1, 2
 DEEPEST = 64
+
+
+def metadata_of(content: bytes) -> dict[str, str]:
+    """The entries that the author of the network wrote; raises ValueError where the content is no protocol buffer."""
+    entries = (value for field, value in _fields(memoryview(content)) if field == _METADATA)
+    found = {}
+    for entry in entries:
+        if isinstance(entry, memoryview):
+            texts = {field: bytes(text) for field, text in _fields(entry) if isinstance(text, memoryview)}
+            found[texts.get(_KEY, b"").decode()] = texts.get(_VALUE, b"").decode()
+    return found
 
 
 def has_external_data(content: bytes) -> bool:
