@@ -45,6 +45,7 @@ def test_scikit_learn_contract(estimator: ExLLClassifier, check: Any) -> None:
 
 
 @both_presets
+@pytest.mark.slow
 def test_it_works_in_a_pipeline_a_cross_validation_and_a_grid_search(preset: str) -> None:
     data = load_digits()
     X, y = data.data[:600], data.target[:600]

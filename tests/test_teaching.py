@@ -39,6 +39,7 @@ def save_nothing() -> None:
     pass
 
 
+@pytest.mark.slow
 def test_a_lesson_stopped_at_every_batch_gives_the_same_model(
     nano: OnnxBackbone, data: Path, cache: FeatureCache, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_an_unfinished_lesson_wants_its_own_order(nano: OnnxBackbone, data: Path
     assert prepare_lesson(model, stream, "IID", 0)[0] == found  # the same order, spelt otherwise
 
 
+@pytest.mark.slow
 def test_other_data_is_added_and_the_lessons_are_remembered(
     nano: OnnxBackbone, data: Path, cache: FeatureCache, tmp_path: Path
 ) -> None:
@@ -146,6 +148,7 @@ def test_of_a_folder_that_changed_only_what_is_new_is_learned(
     assert learn() == 82
 
 
+@pytest.mark.slow
 def test_a_lesson_of_what_is_new_goes_on_where_it_stood(
     nano: OnnxBackbone, cache: FeatureCache, tmp_path: Path
 ) -> None:
@@ -200,6 +203,7 @@ def test_a_video_that_breaks_off_is_learned_as_far_as_it_goes(nano: OnnxBackbone
     assert lesson.learned + lesson.skipped == len(stream.examples)
 
 
+@pytest.mark.slow
 def test_a_hostile_folder_never_stops_a_run(nano: OnnxBackbone, tmp_path: Path) -> None:
     hostile = write_hostile_folder(tmp_path / "data")
     stream = open_stream(tmp_path / "data").ordered("iid", 0)

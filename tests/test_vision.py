@@ -42,6 +42,7 @@ def test_it_tells_what_it_was_taught(nano: OnnxBackbone) -> None:
     assert str(learner.rules()[0]).startswith("IF it resembles 0-")
 
 
+@pytest.mark.slow
 def test_glocal_knows_what_it_was_taught_and_says_unknown_of_the_rest(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     similar = learner.predict([picture(i % 3, 100 + i) for i in range(30)])
@@ -121,6 +122,7 @@ def test_what_is_asked_of_both_is_answered_alike(nano: OnnxBackbone) -> None:
     assert learner.megacloud("kind 1").count == 16
 
 
+@pytest.mark.slow
 def test_the_rate_of_false_alarms_moves_the_line_between_known_and_unknown(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     images = [picture(i % 3, 100 + i) for i in range(30)]

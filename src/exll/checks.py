@@ -161,9 +161,8 @@ def check_other_names_give_the_same_model_under_those_names(make: Make) -> None:
 
 
 def check_bad_input_is_refused_and_changes_nothing(make: Make) -> None:
-    expected = _taught(make)
+    expected, learner = _taught(make), _taught(make)
     for fault, bad in BAD_EXAMPLES.items():
-        learner = _taught(make)
         _refuses(f"partial_fit with {fault}", BAD_INPUT, learner.partial_fit, bad.X, bad.y, **bad.options)
         _same(learner, expected, f"refused input ({fault}) changed the model")
 

@@ -11,6 +11,7 @@ from exll import ExLLClassifier
 from pictures import picture, write_class_folder
 
 
+@pytest.mark.slow
 def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.exll"
     assert exll("learn", data, "-m", model).returncode == 0
@@ -28,6 +29,7 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     assert exll("rules", model, "--of", "nobody").returncode == 1
 
 
+@pytest.mark.slow
 def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Path, tmp_path: Path) -> None:
     model, odd = tmp_path / "m.exll", tmp_path / "odd.png"
     assert exll("learn", data, "-m", model).returncode == 0

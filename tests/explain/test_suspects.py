@@ -93,6 +93,7 @@ def test_without_vectors_one_sentence_says_what_to_do(records: RecordsKind) -> N
 
 @pytest.mark.data
 @pytest.mark.parametrize(("task", "promised"), [("grocery81", 0.95), ("scene15", 0.88), ("miniplaces", 0.58)])
+@pytest.mark.slow
 def test_five_percent_of_wrong_labels_are_ranked_first(data_folder: Path, task: str, promised: float) -> None:
     ranking, _, recall = measured(Task(task, data_folder), seed=0)
     assert ranking >= promised

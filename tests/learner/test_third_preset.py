@@ -248,6 +248,7 @@ def test_its_file_needs_the_package(tmp_path: Path, site: Path, monkeypatch: pyt
         load(tmp_path / "m.exll")
 
 
+@pytest.mark.process
 def test_the_command_line_takes_it(tmp_path: Path) -> None:
     install(tmp_path / "packages", summed=f"{Path(__file__).stem}:SummedLearner", missing="no_such_module:Preset")
     np.savez(tmp_path / "data.npz", X=STREAM.X, y=[f"c{k}" for k in STREAM.y])

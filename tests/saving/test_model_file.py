@@ -498,6 +498,7 @@ def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> 
     assert metadata["width"] == 6
 
 
+@pytest.mark.slow
 def test_a_thousand_photos_of_624_features_make_a_file_of_at_most_six_megabytes(tmp_path: Path) -> None:
     stream, path = random_stream(1, width=624, classes=81, samples=1000, repeats=0), tmp_path / "model.exll"
     refs = [f"photos of class {k}/{i:05}.jpg" for i, k in enumerate(stream.y)]

@@ -72,6 +72,7 @@ def test_a_model_that_is_loaded_anew_after_every_sample_is_the_one_that_never_st
 
 @both_presets
 @pytest.mark.parametrize("records", KINDS)
+@pytest.mark.slow
 def test_saved_once_at_any_moment_it_ends_as_the_model_that_never_stopped(
     preset: str, records: RecordsKind, tmp_path: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_merge_of_classes_that_ends_the_youth_of_a_model_survives_a_file(
 
 
 @pytest.mark.parametrize("records", KINDS)
+@pytest.mark.slow
 def test_merged_classes_survive_a_file(records: RecordsKind, tmp_path: Path) -> None:
     stream, path = clips_and_photos(5), tmp_path / "model.exll"
     straight = ExLLClassifier(records=records).partial_fit(stream.X, stream.y)
@@ -116,6 +118,7 @@ def test_merged_classes_survive_a_file(records: RecordsKind, tmp_path: Path) -> 
     assert saved(straight, path) == saved(stopped, path)
 
 
+@pytest.mark.slow
 def test_what_records_are_kept_makes_no_difference_to_what_is_learned(tmp_path: Path) -> None:
     stream = clips_and_photos(6)
     answers = []

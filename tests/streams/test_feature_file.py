@@ -155,6 +155,7 @@ def test_the_development_features_are_read(data_folder: Path) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_development_videos_can_be_ordered_by_instance(data_folder: Path) -> None:
     stream = open_stream(data_folder / "features" / "fruits.npz")
     assert stream.vectors is not None

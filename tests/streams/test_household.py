@@ -39,6 +39,7 @@ def test_every_object_is_recorded_under_every_factor_and_level_for_both_parts() 
     assert {e.instance for e in dataset.train.examples} == {e.instance for e in dataset.test.examples}
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_pixels_and_another_other_ones() -> None:
     first, again, other = Household(seed=1), Household(seed=1), Household(seed=2)
     drawn = [(home, home.dataset()) for home in (first, again, other)]
@@ -100,6 +101,7 @@ def test_a_higher_level_is_harder_to_see() -> None:
     assert abs(dark[0] - 128) < abs(dark[1] - 128)
 
 
+@pytest.mark.slow
 def test_no_two_videos_look_alike() -> None:
     home = Household(instances=1, frames=1)
     shown = [home.picture(example).resize((16, 16)).tobytes() for example in home.dataset().train.examples]
@@ -125,6 +127,7 @@ def test_stills_have_no_test_part() -> None:
     assert Counter(e.label for e in stills.train.examples).most_common()[-1][1] == len(FACTORS) * 3
 
 
+@pytest.mark.slow
 def test_other_settings_have_another_fingerprint() -> None:
     prints = {
         Household(**settings).dataset().fingerprint()

@@ -28,6 +28,7 @@ def held_in_memory(kind: type) -> int:
     return sum(isinstance(thing, kind) for thing in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_every_question_is_answered_while_the_writer_learns(studio: Served) -> None:
     teach_some(studio)
     asked = studio.ask(png(1, 50)).json()
@@ -72,6 +73,7 @@ def test_where_nothing_more_is_taught_the_next_who_asks_waits_for_nobody(studio:
         assert studio.ask(png(1, 50)).json()["prediction"]["label"] == "kind 1"
 
 
+@pytest.mark.slow
 def test_one_learner_is_in_memory(tmp_path: Path) -> None:
     before = {kind: held_in_memory(kind) for kind in (Scatter, LaggingPrecision)}
     with served(tmp_path / "p") as studio:

@@ -18,6 +18,8 @@ from served import assert_model_is_its_log, settle
 
 LABELS = ["mug", "pan", "cup", "jug"]
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Hand:

@@ -198,6 +198,7 @@ def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
     assert once.novelty_threshold() == np.inf
 
 
+@pytest.mark.slow
 def test_another_clip_of_a_known_thing_is_seldom_unknown_and_an_unknown_input_often() -> None:
     unknown = []
     for seed in range(3):

@@ -121,6 +121,7 @@ def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, floa
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_the_inverse_temperature_has_the_least_log_loss(seed: int) -> None:
     """Every sample has the same weight, and the prior is a slope of a half, give or take as much."""
     alone, with_prototype = evidence_of(seed)
@@ -166,6 +167,7 @@ def calibration_error(probabilities: Vector, right: NDArray[np.bool_]) -> float:
 
 
 @pytest.mark.parametrize(("spread", "bound"), [(0.3, 0.01), (0.8, 0.03), (1.5, 0.06)])
+@pytest.mark.slow
 def test_probabilities_are_how_often_it_is_right(spread: float, bound: float) -> None:
     errors = []
     for seed in range(3):
@@ -177,6 +179,7 @@ def test_probabilities_are_how_often_it_is_right(spread: float, bound: float) ->
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5])
+@pytest.mark.slow
 def test_the_threshold_is_exceeded_by_the_stated_share_of_the_reservoir(share: float) -> None:
     X, y, queries, _ = gaussians(1, 0.6, 410)
     model = ExLLClassifier("glocal", records="none").fit(X, y)
@@ -287,6 +290,7 @@ def test_a_class_met_after_the_last_review_is_known_at_once() -> None:
     assert_sound(model, np.concatenate([X, new]))
 
 
+@pytest.mark.slow
 def test_reviews_are_due_by_the_count_alone() -> None:
     X, y, _, _ = gaussians(2, 0.5, 840)
     model, due, before = ExLLClassifier("glocal"), [], Judgement()
@@ -301,6 +305,7 @@ def test_reviews_are_due_by_the_count_alone() -> None:
     assert due[1] == FIRST_REVIEW
 
 
+@pytest.mark.slow
 def test_after_a_merge_of_classes_what_is_usual_is_judged_anew() -> None:
     X, y, queries, _ = gaussians(1, 0.6, 410)
     model = ExLLClassifier("glocal", records="none").fit(X, y)

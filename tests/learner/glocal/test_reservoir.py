@@ -53,6 +53,7 @@ def long_stream() -> Stream:
     return random_stream(4, width=5, classes=4, samples=MOST + 500, repeats=0, queries=2)
 
 
+@pytest.mark.slow
 def test_how_a_stream_is_cut_into_calls_does_not_matter_beyond_the_room_either() -> None:
     stream = long_stream()
     whole, pieces = untaught(5, "glocal", records="none"), untaught(5, "glocal", records="none")
