@@ -306,6 +306,38 @@ def test_what_could_not_be_read_is_named_and_what_could_not_be_sent_is_sent_agai
     watched.faults.clear()
 
 
+def large_file(path: Path, size: int) -> Path:
+    """Takes no room on the disk."""
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_a_file_that_is_too_large_is_named_and_left_out_and_the_others_are_taught(
+    studio: Studio, tmp_path: Path
+) -> None:
+    page = studio.open("teach").page
+    one, two = files_of(tmp_path, 0, range(2))
+    large = [large_file(tmp_path / f"{size} MB.png", size * 1_000_000) for size in (33, 129)]
+    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
+    page.get_by_label("Name of the class").fill("mug")
+    page.keyboard.press("Enter")
+    see_count(page, "mug", 2)
+    for size in (33, 129):
+        expect(page.locator("#jobs")).to_contain_text(
+            f"{size} MB.png: This file has {size} MB; at most 32 MB are accepted."
+        )
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+    go(page, "Ask")
+    choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
+    expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
+    go(page, "Project")
+    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
+    expect(page.get_by_role("alert")).to_contain_text("2 files left out, too large: 33 MB.png, 129 MB.png.")
+    expect(page.locator("#predicting")).to_contain_text("Classified 2 pictures.", timeout=SLOW)
+
+
 def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: Path) -> None:
     page = studio.open("teach").page
     stopped = page.locator("#jobs").get_by_role("button", name="Cancel")

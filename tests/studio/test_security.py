@@ -134,6 +134,27 @@ def test_one_file_has_a_limit_of_its_own(studio: Served, monkeypatch: pytest.Mon
     assert studio.project.store.counts() == {}
 
 
+def test_a_file_above_the_limit_is_refused_alone_and_named(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.routes.requests.MOST_FILE_BYTES", 1_000_000)
+    files = [("files", (name, content)) for name, content in sent_with_one_too_large()]
+    response = studio.client.post("/api/teach", data=LABEL, files=files)
+    assert response.status_code == 200, response.text
+    results = response.json()["results"]
+    assert [(result["file"], result["status"]) for result in results] == [
+        ("one.png", "taught"),
+        ("large.png", "too large"),
+        ("two.png", "taught"),
+    ]
+    assert results[1]["error"] == "this file has 1.5 MB; an image may have at most 1 MB."
+    table = studio.client.post("/api/predictions.csv", files=files).text.splitlines()
+    assert [line.split(",")[0] for line in table] == ["path", "one.png", "large.png", "two.png"]
+    assert "this file has 1.5 MB" in table[2]
+
+
+def sent_with_one_too_large() -> list[tuple[str, bytes]]:
+    return [("one.png", png(0, 0)), ("large.png", bytes(1_500_000)), ("two.png", png(0, 1))]
+
+
 def test_an_image_of_too_many_pixels_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
     response = studio.teach("mug", png(0, 0))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ MOST_NAMED = 3
 CONFLICT_HINT = "Relabel that example, or say that the image may have two labels."
 
 
+Status: TypeAlias = Literal["taught", "already", "conflict", "unreadable", "too large"]
+
+
 @dataclass(frozen=True)
 class Offered:
     """An image on the disk already, to be taught."""
@@ -29,11 +32,11 @@ class Offered:
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label, or
-    unreadable."""
+    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label,
+    unreadable, or with more bytes than are accepted."""
 
     file: str
-    status: Literal["taught", "already", "conflict", "unreadable"]
+    status: Status
     example: StoredExample | None = None
     taught_as: Sequence[StoredExample] = ()
     error: str = ""

@@ -6,9 +6,9 @@ import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
 import { complain, tell, trying } from "./notice.js";
+import { batches, tooLarge } from "./upload.js";
 import { bytes, counted } from "./words.js";
 
-const BATCH = 20;
 const PROBLEMS = 8;
 let project = null;
 
@@ -51,6 +51,11 @@ for (const id of ["get-model", "get-images", "get-report"]) {
 async function importZip() {
   const [found] = await pick({ many: false, accept: ".zip,application/zip" });
   if (!found) return;
+  const refused = tooLarge(found.file, Number(document.body.dataset.importBytes));
+  if (refused) {
+    tell(`${refused.file}: ${refused.error}`, "Split it into several zips.", { fault: true });
+    return;
+  }
   const place = byId("importing");
   fill(place, h("p", { role: "status" }, "Sending the zip …"), h("progress", { "aria-label": "Import" }));
   try {
@@ -89,7 +94,10 @@ on("importing", ({ done, images }) => {
 
 /** Some at a time, so that one can watch and stop; the table is put together at the end. */
 async function predictMany(options) {
-  const files = (await pick(options)).map(({ file }) => file);
+  const picked = (await pick(options)).map(({ file }) => file);
+  const refused = picked.map((file) => tooLarge(file)).filter(Boolean);
+  if (refused.length) tell(`${leftOut(refused)}.`, refused[0].error, { fault: true });
+  const files = picked.filter((file) => !tooLarge(file));
   if (!files.length) return;
   const place = byId("predicting");
   const stop = new AbortController();
@@ -98,13 +106,11 @@ async function predictMany(options) {
   fill(place, words, meter, h("button", { type: "button", onclick: () => stop.abort() }, "Cancel"));
   const parts = [];
   try {
-    for (let start = 0; start < files.length; start += BATCH) {
-      words.textContent = `Classified ${start} of ${counted(files.length, "picture")} …`;
-      const text = await (
-        await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)
-      ).text();
-      parts.push(start ? text.slice(text.indexOf("\n") + 1) : text);
-      meter.value = start + BATCH;
+    for (const batch of batches(files)) {
+      words.textContent = `Classified ${meter.value} of ${counted(files.length, "picture")} …`;
+      const text = await (await postForFile("/api/predictions.csv", { files: batch }, stop.signal)).text();
+      parts.push(parts.length ? text.slice(text.indexOf("\n") + 1) : text);
+      meter.value += batch.length;
     }
     const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
     fill(
@@ -117,6 +123,12 @@ async function predictMany(options) {
     fill(place);
     complain(error, () => predictMany(options));
   }
+}
+
+function leftOut(refused) {
+  const names = refused.slice(0, PROBLEMS).map(({ file }) => file);
+  if (refused.length > PROBLEMS) names.push(`and ${refused.length - PROBLEMS} more`);
+  return `${counted(refused.length, "file")} left out, too large: ${names.join(", ")}`;
 }
 
 async function purge() {
