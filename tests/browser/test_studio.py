@@ -360,6 +360,52 @@ def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: P
     see_count(page, "mug", 60)
 
 
+def test_leaving_while_pictures_are_sent_is_asked_about_and_what_arrived_is_named(
+    studio: Studio, tmp_path: Path
+) -> None:
+    watched = studio.open("teach")
+    page = watched.page
+    held: list[Route] = []
+    sent = 0
+
+    def hold_the_second(route: Route) -> None:
+        nonlocal sent
+        sent += 1
+        if sent == 2:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/teach", hold_the_second)
+    files_of(tmp_path / "mug", 0, range(60))
+    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
+    page.get_by_role("button", name="Teach as mug").click()
+    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures", timeout=SLOW)
+
+    watched.may_leave = [False]
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures")
+    assert watched.may_leave == []
+    assert page.url.endswith("/teach")
+
+    watched.may_leave = [True]
+    go(page, "Ask")
+    assert watched.may_leave == []
+    go(page, "Teach")
+    expect(page.locator("#jobs")).to_contain_text(
+        "The page was left while 60 pictures of “mug” were being sent: at least 24 arrived."
+    )
+    see_count(page, "mug", 24)
+    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
+    page.get_by_role("button", name="Teach as mug").click()
+    expect(page.locator("#jobs")).to_contain_text("24 pictures taught before; not taught again.", timeout=SLOW)
+    see_count(page, "mug", 60)
+    page.get_by_role("button", name="Dismiss").first.click()
+    go(page, "Ask")  # nothing is being sent: nobody asks
+    go(page, "Teach")
+    expect(page.locator("#jobs")).to_be_empty()
+
+
 def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) -> None:
     one, other = taught.open("teach").page, taught.open("teach").page
     hand(one, "drop", '.card[data-label="mug"]', (0, 91))

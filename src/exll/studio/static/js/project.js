@@ -5,6 +5,7 @@ import { confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
+import { whileSending } from "./leaving.js";
 import { complain, tell, trying } from "./notice.js";
 import { batches, tooLarge } from "./upload.js";
 import { bytes, counted } from "./words.js";
@@ -59,7 +60,7 @@ async function importZip() {
   const place = byId("importing");
   fill(place, h("p", { role: "status" }, "Sending the zip …"), h("progress", { "aria-label": "Import" }));
   try {
-    report(place, await postForm("/api/project/import", { file: found.file }));
+    report(place, await whileSending(() => postForm("/api/project/import", { file: found.file })));
   } catch (error) {
     fill(place);
     complain(error, () => importZip());
@@ -92,13 +93,16 @@ on("importing", ({ done, images }) => {
   byId("importing").querySelector("p").textContent = `Learning ${done} of ${counted(images, "picture")} …`;
 });
 
-/** Some at a time, so that one can watch and stop; the table is put together at the end. */
-async function predictMany(options) {
+async function choose(options) {
   const picked = (await pick(options)).map(({ file }) => file);
   const refused = picked.map((file) => tooLarge(file)).filter(Boolean);
   if (refused.length) tell(`${leftOut(refused)}.`, refused[0].error, { fault: true });
   const files = picked.filter((file) => !tooLarge(file));
-  if (!files.length) return;
+  if (files.length) await whileSending(() => predictMany(files));
+}
+
+/** Some at a time, so that one can watch and stop; the table is put together at the end. */
+async function predictMany(files) {
   const place = byId("predicting");
   const stop = new AbortController();
   const words = h("p", { role: "status" });
@@ -121,7 +125,7 @@ async function predictMany(options) {
     place.querySelector("a").focus();
   } catch (error) {
     fill(place);
-    complain(error, () => predictMany(options));
+    complain(error, () => whileSending(() => predictMany(files)));
   }
 }
 
@@ -142,8 +146,8 @@ async function purge() {
 }
 
 byId("import").addEventListener("click", importZip);
-byId("predict-files").addEventListener("click", () => predictMany({}));
-byId("predict-folder").addEventListener("click", () => predictMany({ folder: true }));
+byId("predict-files").addEventListener("click", () => choose({}));
+byId("predict-folder").addEventListener("click", () => choose({ folder: true }));
 byId("purge").addEventListener("click", purge);
 onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
 look();

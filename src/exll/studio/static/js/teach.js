@@ -6,7 +6,7 @@ import { askLabel, choice } from "./dialogs.js";
 import { byId, gathered, h } from "./dom.js";
 import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
-import { teach } from "./jobs.js";
+import { showCutOff, teach } from "./jobs.js";
 import { say, trying } from "./notice.js";
 import { newGroup } from "./upload.js";
 import { counted } from "./words.js";
@@ -166,3 +166,4 @@ on("changed", ({ counts }) => {
 });
 onAny(["changed", "rebuilt", "anew"], gathered(look));
 look();
+showCutOff();
