@@ -155,6 +155,14 @@ def test_classes_are_renamed_merged_and_deleted(taught: Served) -> None:
     assert_model_is_its_log(taught.project)
 
 
+def test_merging_into_a_name_that_is_no_class_is_refused_and_renames_nothing(taught: Served) -> None:
+    before = taught.project.store.counts()
+    refused = taught.post("/api/classes/rename", label="kind 0", new_label="kimd 1", merge=True)
+    assert (refused.status_code, refused.json()["error"]) == (404, 'there is no class "kimd 1".')
+    assert "rename it" in refused.json()["hint"]
+    assert taught.project.store.counts() == before
+
+
 def test_every_step_can_be_undone_back_to_nothing(taught: Served) -> None:
     taught.post("/api/examples/relabel", ids=[1, 2], label="kind 2")
     taught.post("/api/examples/delete", ids=[3])

@@ -128,21 +128,22 @@ def delete(project: Project, numbers: Collection[int]) -> int:
     return _edited(project, "delete", f"Deleted {counted(len(numbers), 'example')}.", numbers, None)
 
 
-def rename_class(project: Project, old: str, new: str, merge: bool) -> int:
-    counts = project.store.counts()
-    if old not in counts:
-        raise MissingError(f'there is no class "{old}".')
-    if new in counts and new != old and not merge:
+def rename_class(project: Project, old: str, new: str) -> int:
+    _check_class(project, old)
+    if new != old and new in project.store.counts():
         raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
-    joined = new in counts
-    sentence = f'Merged "{old}" into "{new}".' if joined else f'Renamed "{old}" to "{new}".'
-    numbers = _numbers_of(project, old)
-    return _edited(project, "merge" if joined else "rename", sentence, numbers, new)
+    return _edited(project, "rename", f'Renamed "{old}" to "{new}".', _numbers_of(project, old), new)
+
+
+def merge_class(project: Project, old: str, into: str) -> int:
+    """Both must be classes: a name that is misspelt would rename one."""
+    _check_class(project, old)
+    _check_class(project, into, "Merge into a class that exists; to give a class another name, rename it.")
+    return _edited(project, "merge", f'Merged "{old}" into "{into}".', _numbers_of(project, old), into)
 
 
 def delete_class(project: Project, label: str) -> int:
-    if label not in project.store.counts():
-        raise MissingError(f'there is no class "{label}".')
+    _check_class(project, label)
     return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
 
 
@@ -161,6 +162,11 @@ def purge(project: Project) -> int:
     project.pictures.remove(digests)
     _tell(project, "purge", None)
     return len(digests)
+
+
+def _check_class(project: Project, label: str, hint: str = "") -> None:
+    if label not in project.store.counts():
+        raise MissingError(f'there is no class "{label}".', hint)
 
 
 def _numbers_of(project: Project, label: str) -> list[int]:
