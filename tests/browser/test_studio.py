@@ -584,6 +584,17 @@ def test_an_image_under_two_names_is_decided(taught: Studio) -> None:
     assert taught.counts() == {"mug": 8, "pan": 8}
 
 
+def test_what_was_kept_comes_back_with_undo(taught: Studio) -> None:
+    taught.teach("pan", png(0, 70))
+    page = taught.open("check").page
+    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”")
+    suspect.get_by_role("button", name="Keep “pan”").click(timeout=SLOW)
+    expect(suspect).to_have_count(0)
+    page.get_by_role("button", name="Undo: Kept 1 example as it is").click()
+    expect(suspect).to_have_count(1)
+    expect(suspect).to_be_visible()
+
+
 def test_hostile_names_are_shown_as_text(taught: Studio) -> None:
     label = '<img src=x onerror="alert(1)"> & \N{HEBREW LETTER SHIN}'
     taught.teach(label, *(png(4, seed) for seed in range(4)))

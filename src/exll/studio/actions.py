@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from exll.estimator import Prediction
 from exll.explain.wording import counted
-from exll.studio.edits import Edit
+from exll.studio.edits import KEEP, Edit
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.model import Model
 from exll.studio.project import Project
@@ -128,6 +128,18 @@ def delete(project: Project, numbers: Collection[int]) -> int:
     return _edited(project, "delete", f"Deleted {counted(len(numbers), 'example')}.", numbers, None)
 
 
+def keep(project: Project, numbers: Collection[int]) -> int:
+    """Say that examples are right as they are."""
+
+    def sentence(count: int) -> str:
+        return f"Kept {counted(count, 'example')} as {'it is' if count == 1 else 'they are'}."
+
+    kept = project.store.keep(numbers, sentence)
+    if kept:
+        _tell(project, KEEP, None)
+    return kept
+
+
 def rename_class(project: Project, old: str, new: str) -> int:
     _check_class(project, old)
     if new != old and new in project.store.counts():
@@ -149,7 +161,8 @@ def delete_class(project: Project, label: str) -> int:
 
 def undo(project: Project) -> Edit:
     edit = project.store.undo()
-    project.live.rebuild()
+    if edit.changes_model:
+        project.live.rebuild()
     _tell(project, "undo", None)
     return edit
 
