@@ -13,6 +13,7 @@ from browser.studio_page import (
     SLOW,
     VIEWS,
     Studio,
+    awake,
     card,
     choose,
     drop_from_disk,
@@ -413,6 +414,43 @@ def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) ->
     one.get_by_role("button", name="Undo").click()
     see_count(other, "mug", 8)
     see_count(one, "mug", 8)
+
+
+def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None:
+    one, other = taught.open("teach").page, taught.open("map").page
+    hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 118)))
+    see_count(one, "mug", 26)
+    other.get_by_role("button", name="Undo: Taught 18 examples").click()
+    words = 'Taught 18 examples of "mug".'
+    expect(other.locator("#messages")).to_contain_text(f"Undone: {words}")
+    expect(one.locator("#messages")).to_contain_text(f"Undone on another page: {words}")
+    see_count(one, "mug", 8)
+    for page in (one, other):
+        expect(page.locator("#messages .message")).to_have_count(1)
+        page.locator("#messages").get_by_role("button", name="Dismiss").click()
+
+    see(one, False)  # a tab in the background hears nothing until it is looked at again
+    other.get_by_role("button", name="Undo: Taught 8 examples").click()
+    expect(other.locator("#messages")).to_contain_text('Undone: Taught 8 examples of "pan".')
+    expect(one.locator("#messages .message")).to_have_count(0)
+    see(one, True)
+    expect(one.locator("#messages")).to_contain_text('Undone on another page: Taught 8 examples of "pan".')
+    one.reload()
+    awake(one)
+    expect(one.locator("#undo")).to_contain_text("mug")
+    expect(one.locator("#messages .message")).to_have_count(0)  # what was told is not told again
+
+
+def see(page: Page, visible: bool) -> None:
+    """As if the person looked at this tab, or at another one."""
+    state = "visible" if visible else "hidden"
+    page.evaluate(
+        """state => {
+          Object.defineProperty(document, 'visibilityState', {value: state, configurable: true});
+          document.dispatchEvent(new Event('visibilitychange'));
+        }""",
+        state,
+    )
 
 
 def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio, tmp_path: Path) -> None:

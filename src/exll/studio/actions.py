@@ -1,15 +1,16 @@
 """What a person does to a project: teach, correct, relabel, delete, rename, undo. Each runs in the writer's thread."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.estimator import Prediction
 from exll.explain.wording import counted
-from exll.studio.edits import KEEP, Edit
+from exll.studio.edits import KEEP, Undone
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.model import Model
 from exll.studio.project import Project
@@ -159,12 +160,14 @@ def delete_class(project: Project, label: str) -> int:
     return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
 
 
-def undo(project: Project) -> Edit:
+def undo(project: Project) -> Undone:
+    """Take back the newest step of all, whoever made it."""
     edit = project.store.undo()
     if edit.changes_model:
         project.live.rebuild()
-    _tell(project, "undo", None)
-    return edit
+    project.last_undone = undone = Undone(edit, time.time())
+    _tell(project, "undo", None, undone=undone.to_dict())
+    return undone
 
 
 def purge(project: Project) -> int:
@@ -194,7 +197,7 @@ def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int]
     return changed
 
 
-def _tell(project: Project, kind: str, label: str | None) -> None:
+def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
     counts, edit = project.store.counts(), project.store.last_edit()
     project.events.publish(
         "changed",
@@ -204,5 +207,6 @@ def _tell(project: Project, kind: str, label: str | None) -> None:
             "counts": counts,
             "examples": sum(counts.values()),
             "undo": None if edit is None else edit.to_dict(),
+            **more,
         },
     )

@@ -30,6 +30,17 @@ class Edit:
         return {"kind": self.kind, "sentence": self.sentence, "made_at": self.made_at}
 
 
+@dataclass(frozen=True)
+class Undone:
+    """A step that was undone, and when."""
+
+    edit: Edit
+    undone_at: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.edit.to_dict(), "undone_at": self.undone_at}
+
+
 def last_edit(connection: sqlite3.Connection) -> Edit | None:
     row = connection.execute("SELECT id, kind, sentence, made_at FROM edits ORDER BY id DESC LIMIT 1").fetchone()
     return None if row is None else Edit(*row)

@@ -11,6 +11,7 @@ from exll.features.backbone import DEFAULT, Backbone
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
+from exll.studio.edits import Undone
 from exll.studio.events import Events
 from exll.studio.live import Live
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
@@ -59,6 +60,7 @@ class Project:
         self.reading = BoundedPool(4, MOST_READING, "reading")
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()
+        self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""

@@ -138,6 +138,8 @@ class SuspectsAnswer(BaseModel):
 
 
 class EditShape(BaseModel):
+    """A step that can be undone."""
+
     kind: str
     sentence: str
     made_at: float
@@ -145,3 +147,9 @@ class EditShape(BaseModel):
     @classmethod
     def of(cls, edit: Edit) -> "EditShape":
         return cls(**edit.to_dict())
+
+
+class UndoneShape(EditShape):
+    """A step that was undone."""
+
+    undone_at: float
