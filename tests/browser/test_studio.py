@@ -235,6 +235,28 @@ def test_what_came_from_one_clip_is_to_be_shown_again(studio: Studio) -> None:
     expect(page.locator(".badge")).to_have_text(["show it again"] * 2)
 
 
+def test_each_class_of_one_drop_gets_advice_of_its_own(studio: Studio, tmp_path: Path) -> None:
+    for category in ("mug", "ball"):
+        (tmp_path / "clips" / category).mkdir(parents=True)
+        clip = Recording(0, category, 1, "clutter", 1, "train")
+        for frame in range(10):
+            render(clip, frame, 96).save(tmp_path / "clips" / category / f"{frame}.png")
+    page = studio.open("teach").page
+    drop_from_disk(page, "#drop", tmp_path / "clips")
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    for category in ("mug", "ball"):
+        expect(card(page, category)).to_contain_text("all its pictures come from one clip.", timeout=SLOW)
+
+    page.get_by_role("button", name="Undo: Taught 20 examples").click()
+    expect(page.locator(".card")).to_have_count(0)
+    for kind, label in enumerate(LABELS[:2]):
+        files_of(tmp_path / "photos" / label, kind, range(8))
+    drop_from_disk(page, "#drop", tmp_path / "photos")
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    expect(card(page, "mug")).to_contain_text("Teach it a few more once there are other classes.", timeout=SLOW)
+    expect(card(page, "pan")).to_contain_text("of the last 7 recognised before they were learned", timeout=SLOW)
+
+
 def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
     things = tmp_path / "things"
     files_of(things / "mug", 0, range(103))  # a browser reads a folder a hundred entries at a time
