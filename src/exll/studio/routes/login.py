@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    return shown(request, "login.html")
+    return shown(request, "login.html", problem="")
 
 
 @router.post("/login")
