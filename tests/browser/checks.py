@@ -84,6 +84,7 @@ class Watched:
 
     page: Page
     faults: list[str] = field(default_factory=list)
+    may_leave: list[bool] = field(default_factory=list)  # answers to the browser's question whether to leave the page
 
     def open_details(self) -> None:
         self.page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
@@ -117,6 +118,12 @@ def watch(context: BrowserContext, allowed: str) -> Watched:
             watched.faults.append(f"console: {message.text} ({message.location['url']})")
 
     def interrupted(dialog: Dialog) -> None:
+        if dialog.type == "beforeunload" and watched.may_leave:
+            if watched.may_leave.pop(0):
+                dialog.accept()
+            else:
+                dialog.dismiss()
+            return
         watched.faults.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 

@@ -13,6 +13,7 @@ from browser.studio_page import (
     SLOW,
     VIEWS,
     Studio,
+    awake,
     card,
     choose,
     drop_from_disk,
@@ -234,6 +235,28 @@ def test_what_came_from_one_clip_is_to_be_shown_again(studio: Studio) -> None:
     expect(page.locator(".badge")).to_have_text(["show it again"] * 2)
 
 
+def test_each_class_of_one_drop_gets_advice_of_its_own(studio: Studio, tmp_path: Path) -> None:
+    for category in ("mug", "ball"):
+        (tmp_path / "clips" / category).mkdir(parents=True)
+        clip = Recording(0, category, 1, "clutter", 1, "train")
+        for frame in range(10):
+            render(clip, frame, 96).save(tmp_path / "clips" / category / f"{frame}.png")
+    page = studio.open("teach").page
+    drop_from_disk(page, "#drop", tmp_path / "clips")
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    for category in ("mug", "ball"):
+        expect(card(page, category)).to_contain_text("all its pictures come from one clip.", timeout=SLOW)
+
+    page.get_by_role("button", name="Undo: Taught 20 examples").click()
+    expect(page.locator(".card")).to_have_count(0)
+    for kind, label in enumerate(LABELS[:2]):
+        files_of(tmp_path / "photos" / label, kind, range(8))
+    drop_from_disk(page, "#drop", tmp_path / "photos")
+    page.get_by_role("button", name="Teach under the folders' names").click()
+    expect(card(page, "mug")).to_contain_text("Teach it a few more once there are other classes.", timeout=SLOW)
+    expect(card(page, "pan")).to_contain_text("of the last 7 recognised before they were learned", timeout=SLOW)
+
+
 def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
     things = tmp_path / "things"
     files_of(things / "mug", 0, range(103))  # a browser reads a folder a hundred entries at a time
@@ -306,6 +329,38 @@ def test_what_could_not_be_read_is_named_and_what_could_not_be_sent_is_sent_agai
     watched.faults.clear()
 
 
+def large_file(path: Path, size: int) -> Path:
+    """Takes no room on the disk."""
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_a_file_that_is_too_large_is_named_and_left_out_and_the_others_are_taught(
+    studio: Studio, tmp_path: Path
+) -> None:
+    page = studio.open("teach").page
+    one, two = files_of(tmp_path, 0, range(2))
+    large = [large_file(tmp_path / f"{size} MB.png", size * 1_000_000) for size in (33, 129)]
+    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
+    page.get_by_label("Name of the class").fill("mug")
+    page.keyboard.press("Enter")
+    see_count(page, "mug", 2)
+    for size in (33, 129):
+        expect(page.locator("#jobs")).to_contain_text(
+            f"{size} MB.png: This file has {size} MB; at most 32 MB are accepted."
+        )
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+    go(page, "Ask")
+    choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
+    expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
+    go(page, "Project")
+    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
+    expect(page.get_by_role("alert")).to_contain_text("2 files left out, too large: 33 MB.png, 129 MB.png.")
+    expect(page.locator("#predicting")).to_contain_text("Classified 2 pictures.", timeout=SLOW)
+
+
 def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: Path) -> None:
     page = studio.open("teach").page
     stopped = page.locator("#jobs").get_by_role("button", name="Cancel")
@@ -328,6 +383,52 @@ def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: P
     see_count(page, "mug", 60)
 
 
+def test_leaving_while_pictures_are_sent_is_asked_about_and_what_arrived_is_named(
+    studio: Studio, tmp_path: Path
+) -> None:
+    watched = studio.open("teach")
+    page = watched.page
+    held: list[Route] = []
+    sent = 0
+
+    def hold_the_second(route: Route) -> None:
+        nonlocal sent
+        sent += 1
+        if sent == 2:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/teach", hold_the_second)
+    files_of(tmp_path / "mug", 0, range(60))
+    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
+    page.get_by_role("button", name="Teach as mug").click()
+    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures", timeout=SLOW)
+
+    watched.may_leave = [False]
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures")
+    assert watched.may_leave == []
+    assert page.url.endswith("/teach")
+
+    watched.may_leave = [True]
+    go(page, "Ask")
+    assert watched.may_leave == []
+    go(page, "Teach")
+    expect(page.locator("#jobs")).to_contain_text(
+        "The page was left while 60 pictures of “mug” were being sent: at least 24 arrived."
+    )
+    see_count(page, "mug", 24)
+    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
+    page.get_by_role("button", name="Teach as mug").click()
+    expect(page.locator("#jobs")).to_contain_text("24 pictures taught before; not taught again.", timeout=SLOW)
+    see_count(page, "mug", 60)
+    page.get_by_role("button", name="Dismiss").first.click()
+    go(page, "Ask")  # nothing is being sent: nobody asks
+    go(page, "Teach")
+    expect(page.locator("#jobs")).to_be_empty()
+
+
 def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) -> None:
     one, other = taught.open("teach").page, taught.open("teach").page
     hand(one, "drop", '.card[data-label="mug"]', (0, 91))
@@ -335,6 +436,43 @@ def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) ->
     one.get_by_role("button", name="Undo").click()
     see_count(other, "mug", 8)
     see_count(one, "mug", 8)
+
+
+def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None:
+    one, other = taught.open("teach").page, taught.open("map").page
+    hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 118)))
+    see_count(one, "mug", 26)
+    other.get_by_role("button", name="Undo: Taught 18 examples").click()
+    words = 'Taught 18 examples of "mug".'
+    expect(other.locator("#messages")).to_contain_text(f"Undone: {words}")
+    expect(one.locator("#messages")).to_contain_text(f"Undone on another page: {words}")
+    see_count(one, "mug", 8)
+    for page in (one, other):
+        expect(page.locator("#messages .message")).to_have_count(1)
+        page.locator("#messages").get_by_role("button", name="Dismiss").click()
+
+    see(one, False)  # a tab in the background hears nothing until it is looked at again
+    other.get_by_role("button", name="Undo: Taught 8 examples").click()
+    expect(other.locator("#messages")).to_contain_text('Undone: Taught 8 examples of "pan".')
+    expect(one.locator("#messages .message")).to_have_count(0)
+    see(one, True)
+    expect(one.locator("#messages")).to_contain_text('Undone on another page: Taught 8 examples of "pan".')
+    one.reload()
+    awake(one)
+    expect(one.locator("#undo")).to_contain_text("mug")
+    expect(one.locator("#messages .message")).to_have_count(0)  # what was told is not told again
+
+
+def see(page: Page, visible: bool) -> None:
+    """As if the person looked at this tab, or at another one."""
+    state = "visible" if visible else "hidden"
+    page.evaluate(
+        """state => {
+          Object.defineProperty(document, 'visibilityState', {value: state, configurable: true});
+          document.dispatchEvent(new Event('visibilitychange'));
+        }""",
+        state,
+    )
 
 
 def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio, tmp_path: Path) -> None:
@@ -442,6 +580,14 @@ def test_classes_are_renamed_merged_and_deleted(taught: Studio) -> None:
     page.get_by_label("Name of the class").fill("cup")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="cup", exact=True)).to_be_visible(timeout=SLOW)
+    page.get_by_role("button", name="Merge cup").click()
+    page.get_by_label("Name of the class").fill("pam")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text('There is no class "pam".', timeout=SLOW)
+    assert taught.counts() == {"cup": 8, "pan": 8}
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_label("Name of the class")).to_have_value("pam")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Rename cup").click()
     page.get_by_label("Name of the class").fill("pan")
     page.keyboard.press("Enter")
@@ -496,6 +642,17 @@ def test_an_image_under_two_names_is_decided(taught: Studio) -> None:
     page.get_by_role("button", name="Only “mug”").click(timeout=SLOW)
     expect(page.locator("#contradictions")).to_be_hidden(timeout=SLOW)
     assert taught.counts() == {"mug": 8, "pan": 8}
+
+
+def test_what_was_kept_comes_back_with_undo(taught: Studio) -> None:
+    taught.teach("pan", png(0, 70))
+    page = taught.open("check").page
+    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”")
+    suspect.get_by_role("button", name="Keep “pan”").click(timeout=SLOW)
+    expect(suspect).to_have_count(0)
+    page.get_by_role("button", name="Undo: Kept 1 example as it is").click()
+    expect(suspect).to_have_count(1)
+    expect(suspect).to_be_visible()
 
 
 def test_hostile_names_are_shown_as_text(taught: Studio) -> None:

@@ -5,7 +5,7 @@ from PIL import Image
 from exll import ImageLearner
 from exll.errors import BackboneError, InputError
 from exll.explain.evidence_map import AGAINST, FOR, GRID, EvidenceMap, overlay
-from exll.features.backbone import DEFAULT, Backbone, Seen
+from exll.features.backbone import DEFAULT, OnnxBackbone, Seen
 from networks import write_network
 from pictures import picture
 from support import PRESET_NAMES
@@ -14,7 +14,7 @@ from support import PRESET_NAMES
 @pytest.fixture(scope="module", params=[(preset, name) for preset in PRESET_NAMES for name in ("nano", DEFAULT)])
 def eye(request: pytest.FixtureRequest) -> ImageLearner:
     preset, name = request.param
-    learner = ImageLearner(Backbone(name, threads=1), preset=preset)
+    learner = ImageLearner(OnnxBackbone(name, threads=1), preset=preset)
     for seed in range(8):
         for kind in range(3):
             learner.learn(picture(kind, seed), f"kind {kind}")

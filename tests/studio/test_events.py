@@ -57,11 +57,15 @@ def test_pages_hear_what_others_teach_and_when_a_rebuild_is_done(studio: Served)
         assert kinds.index("rebuilding") < kinds.index("rebuilt")
 
 
-def test_the_news_of_an_undo_says_what_could_be_undone_next(studio: Served) -> None:
+def test_the_news_of_an_undo_says_what_was_undone_and_what_could_be_next(studio: Served) -> None:
     studio.taught("mug", png(0, 0))
     listener = Listener(studio)
-    studio.client.post("/api/undo")
-    assert listener.wait_for("changed")["undo"] is None
+    assert studio.json("/api/project")["undone"] is None
+    answer = studio.client.post("/api/undo").json()
+    heard = listener.wait_for("changed")
+    assert heard["undo"] is None
+    assert heard["undone"] == answer["undone"] == studio.json("/api/project")["undone"]
+    assert heard["undone"]["sentence"] == 'Taught 1 example of "mug".'
 
 
 def test_who_listens_too_slowly_is_told_to_look_anew(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from exll.studio import live
-from exll.studio.actions import Offered, delete, delete_class, relabel, rename_class, teach_images, undo
+from exll.studio.actions import Offered, delete, delete_class, merge_class, relabel, rename_class, teach_images, undo
 from exll.studio.model import Model
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, Row, StoredImage
@@ -46,11 +46,12 @@ class Hand:
         live_ones = [example.id for example in self.project.store.examples(None, LARGEST_ID, -1)]
         some = [int(number) for number in self.rng.permutation(live_ones)[:3]]
         one, other = (str(label) for label in self.rng.choice(LABELS, 2))
-        known = one in self.project.store.counts()
+        counts = self.project.store.counts()
+        known = one in counts
         steps: list[Callable[[], object]] = [
             lambda: relabel(self.project, some, other),
             lambda: delete(self.project, some),
-            lambda: rename_class(self.project, one, other, True) if known else None,
+            lambda: (merge_class if other in counts else rename_class)(self.project, one, other) if known else None,
             lambda: delete_class(self.project, one) if known else None,
             lambda: undo(self.project) if self.project.store.last_edit() is not None else None,
         ]

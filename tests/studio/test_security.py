@@ -1,5 +1,6 @@
 """Access, limits and hostile requests."""
 
+import asyncio
 import http.client
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ import pytest
 from exll.errors import InputError
 from exll.studio import limits
 from exll.studio.app import create_app
+from exll.studio.errors import TooOftenError
 from exll.studio.limits import Bucket
 from exll.studio.project import Project
 from exll.studio.tokens import COOKIE, Gate, check_token, is_loopback, token_for
@@ -134,6 +136,27 @@ def test_one_file_has_a_limit_of_its_own(studio: Served, monkeypatch: pytest.Mon
     assert studio.project.store.counts() == {}
 
 
+def test_a_file_above_the_limit_is_refused_alone_and_named(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.routes.requests.MOST_FILE_BYTES", 1_000_000)
+    files = [("files", (name, content)) for name, content in sent_with_one_too_large()]
+    response = studio.client.post("/api/teach", data=LABEL, files=files)
+    assert response.status_code == 200, response.text
+    results = response.json()["results"]
+    assert [(result["file"], result["status"]) for result in results] == [
+        ("one.png", "taught"),
+        ("large.png", "too large"),
+        ("two.png", "taught"),
+    ]
+    assert results[1]["error"] == "this file has 1.5 MB; an image may have at most 1 MB."
+    table = studio.client.post("/api/predictions.csv", files=files).text.splitlines()
+    assert [line.split(",")[0] for line in table] == ["path", "one.png", "large.png", "two.png"]
+    assert "this file has 1.5 MB" in table[2]
+
+
+def sent_with_one_too_large() -> list[tuple[str, bytes]]:
+    return [("one.png", png(0, 0)), ("large.png", bytes(1_500_000)), ("two.png", png(0, 1))]
+
+
 def test_an_image_of_too_many_pixels_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
     response = studio.teach("mug", png(0, 0))
@@ -160,6 +183,7 @@ def test_without_the_token_only_the_login_is_open(tmp_path: Path) -> None:
         assert studio.client.get("/healthz").status_code == 200
         assert studio.client.get("/static/studio.css").status_code == 200
         assert studio.client.get("/teach").headers["location"] == "/login"
+        assert studio.client.get("/login").status_code == 200
         for path in ("/api/project", "/api/openapi.json", "/api/events", "/api/examples/1/image"):
             response = studio.client.get(path)
             assert (response.status_code, response.json()["error"]) == (401, "this studio asks for its token.")
@@ -185,12 +209,35 @@ def test_the_right_token_gives_a_cookie_that_scripts_cannot_read(tmp_path: Path)
         assert studio.client.get("/api/project").status_code == 401
 
 
-def test_guessing_the_token_is_slowed_down(tmp_path: Path) -> None:
+def test_who_guesses_the_token_is_told_how_long_to_wait(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
-        answers = [studio.client.post("/login", data={"token": f"guess {i}"}) for i in range(15)]
-        assert [answer.status_code for answer in answers[:10]] == [401] * 10
-        assert answers[-1].status_code == 429
-        assert answers[-1].headers["retry-after"] == "1"
+        answers = [studio.client.post("/login", data={"token": f"guess {i}"}) for i in range(11)]
+        assert [answer.status_code for answer in answers] == [401] * 10 + [429]
+        wait = int(answers[-1].headers["retry-after"])
+        assert wait > 1
+        assert f"Try again in {wait} second" in answers[-1].text
+
+
+def test_nobody_is_locked_out_by_the_wrong_tokens_of_others(tmp_path: Path) -> None:
+    with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
+        while studio.client.post("/login", data={"token": "guess"}).status_code != 429:
+            pass
+        elsewhere = httpx.Client(base_url=studio.address, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
+        with elsewhere:  # another address has guesses of its own
+            assert elsewhere.post("/login", data={"token": "guess"}).status_code == 401
+        assert studio.client.post("/login", data={"token": TOKEN}).status_code == 303  # the right token, same address
+        assert studio.client.get("/api/project").status_code == 200
+
+
+def test_the_wait_that_is_told_is_the_wait_that_is_needed() -> None:
+    now = [0.0]
+    bucket = Bucket(10, 0.2, lambda: now[0])
+    assert [bucket.take() for _ in range(11)] == [0] * 10 + [5]
+    now[0] = 2.0
+    assert bucket.take() == pytest.approx(3)
+    now[0] = 5.0
+    assert bucket.take() == 0
+    assert TooOftenError("too many requests.", "", 4.2).retry_after == 5
 
 
 def test_open_to_others_there_is_no_start_without_a_good_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,23 +274,34 @@ def test_a_gate_opens_for_its_own_token_and_cookie_only() -> None:
 def test_a_bucket_fills_with_time() -> None:
     now = [0.0]
     bucket = Bucket(2, 10, lambda: now[0])
-    assert [bucket.take() for _ in range(3)] == [True, True, False]
+    assert [bucket.take() == 0 for _ in range(3)] == [True, True, False]
     now[0] = 0.1
-    assert [bucket.take() for _ in range(2)] == [True, False]
+    assert [bucket.take() == 0 for _ in range(2)] == [True, False]
     now[0] = 100.0
-    assert [bucket.take() for _ in range(3)] == [True, True, False]
+    assert [bucket.take() == 0 for _ in range(3)] == [True, True, False]
 
 
 def test_too_many_requests_are_told_to_wait(studio: Served) -> None:
     answers = {studio.client.get("/healthz").status_code for _ in range(50)}
     assert answers == {200}
-    limiter = limits.RateLimit(create_app(studio.project), at_once=3, per_second=0)
-    scope = {"type": "http", "path": "/healthz", "method": "GET", "client": ("10.0.0.1", 1)}
-    assert [limiter._may_pass(scope) for _ in range(4)] == [True, True, True, False]
-    assert limiter._may_pass({**scope, "client": ("10.0.0.2", 1)})
+    requests = limits.Buckets(at_once=3, per_second=1e-9)
+    assert [requests.take("10.0.0.1") == 0 for _ in range(4)] == [True, True, True, False]
+    assert requests.take("10.0.0.2") == 0
     for i in range(3000):
-        limiter._may_pass({**scope, "client": (f"host {i}", 1)})
-    assert len(limiter._of_address) == limits.ADDRESSES_KEPT
+        requests.take(f"host {i}")
+    assert len(requests) == limits.ADDRESSES_KEPT
+
+
+def test_too_many_requests_of_one_address_are_refused_until_it_waits(studio: Served) -> None:
+    limited = httpx.ASGITransport(limits.RateLimit(create_app(studio.project), at_once=3, per_second=0.1))
+
+    async def ask() -> list[httpx.Response]:
+        async with httpx.AsyncClient(transport=limited, base_url="http://localhost") as client:
+            return [await client.get("/healthz") for _ in range(4)]
+
+    answers = asyncio.run(ask())
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert 1 < int(answers[-1].headers["retry-after"]) <= 10
 
 
 def raw(studio: Served, method: str, path: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:

@@ -43,6 +43,29 @@ def test_requests_of_one_group_are_one_step(studio: Served) -> None:
     assert undone(studio) == ['Taught 1 example of "pan".']
 
 
+def test_what_was_kept_is_in_doubt_again_after_undo_and_the_model_stays(studio: Served) -> None:
+    for kind in range(2):
+        studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(6)))
+    (wrong,) = studio.taught("kind 0", png(1, 70))
+
+    def doubtful() -> list[int]:
+        return [suspect["example"]["id"] for suspect in studio.json("/api/suspects")["suspects"]]
+
+    assert doubtful() == [wrong]
+    assert studio.post("/api/suspects/keep", ids=[wrong]).json()["changed"] == 1
+    assert studio.post("/api/suspects/keep", ids=[wrong]).json()["changed"] == 0  # known already: no step
+    assert (doubtful(), undo_sentence(studio)) == ([], "Kept 1 example as it is.")
+    model = studio.project.live.current
+    answer = studio.client.post("/api/undo").json()
+    assert (answer["undone"]["kind"], answer["rebuilding"]) == ("keep", False)
+    assert doubtful() == [wrong]
+    assert studio.project.live.current is model
+    assert undo_sentence(studio) == 'Taught 1 example of "kind 0".'
+    studio.post("/api/suspects/keep", ids=[wrong])
+    assert undone(studio)[:2] == ["Kept 1 example as it is.", 'Taught 1 example of "kind 0".']
+    assert studio.project.store.counts() == {}
+
+
 def test_without_a_group_every_request_is_a_step(studio: Served) -> None:
     for seed in range(2):
         studio.taught("mug", png(0, seed))

@@ -187,9 +187,6 @@ class OnnxBackbone:
         return results
 
 
-Backbone = OnnxBackbone  # as the studio still calls it
-
-
 def read_network(name: str | os.PathLike[str]) -> tuple[str, Path | None, bytes]:
     """The name, the file and the content of a network; those that everybody gets with exll have no file to name."""
     text = os.fspath(name)

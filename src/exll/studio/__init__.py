@@ -8,7 +8,8 @@ The modules, from the disk to the browser::
     analysed_image, recent_images    from the bytes of a file to a vector; images asked about a moment ago
     thread_pool, events              threads with bounded queues; events for open pages
     project                          all of the above, opened and closed together
-    actions, class_names, archive    what a person does to a project: teach, correct, relabel, undo; zips in and out
+    actions, class_names             what a person does to a project: teach, correct, relabel, undo
+    archive, zip_folders             images in and out as zips, with a folder per class
     guards, tokens, limits           who may ask, how much, how often
     errors, error_responses          what can go wrong, and how it is said in JSON
     routes, app, serving             the JSON API and the pages, and the server around them

@@ -1,15 +1,16 @@
 """What a person does to a project: teach, correct, relabel, delete, rename, undo. Each runs in the writer's thread."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.estimator import Prediction
 from exll.explain.wording import counted
-from exll.studio.edits import Edit
+from exll.studio.edits import KEEP, Undone
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.model import Model
 from exll.studio.project import Project
@@ -17,6 +18,9 @@ from exll.studio.store import StoredExample, StoredImage
 
 MOST_NAMED = 3
 CONFLICT_HINT = "Relabel that example, or say that the image may have two labels."
+
+
+Status: TypeAlias = Literal["taught", "already", "conflict", "unreadable", "too large"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,11 @@ class Offered:
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label, or
-    unreadable."""
+    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label,
+    unreadable, or with more bytes than are accepted."""
 
     file: str
-    status: Literal["taught", "already", "conflict", "unreadable"]
+    status: Status
     example: StoredExample | None = None
     taught_as: Sequence[StoredExample] = ()
     error: str = ""
@@ -125,29 +129,45 @@ def delete(project: Project, numbers: Collection[int]) -> int:
     return _edited(project, "delete", f"Deleted {counted(len(numbers), 'example')}.", numbers, None)
 
 
-def rename_class(project: Project, old: str, new: str, merge: bool) -> int:
-    counts = project.store.counts()
-    if old not in counts:
-        raise MissingError(f'there is no class "{old}".')
-    if new in counts and new != old and not merge:
+def keep(project: Project, numbers: Collection[int]) -> int:
+    """Say that examples are right as they are."""
+
+    def sentence(count: int) -> str:
+        return f"Kept {counted(count, 'example')} as {'it is' if count == 1 else 'they are'}."
+
+    kept = project.store.keep(numbers, sentence)
+    if kept:
+        _tell(project, KEEP, None)
+    return kept
+
+
+def rename_class(project: Project, old: str, new: str) -> int:
+    _check_class(project, old)
+    if new != old and new in project.store.counts():
         raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
-    joined = new in counts
-    sentence = f'Merged "{old}" into "{new}".' if joined else f'Renamed "{old}" to "{new}".'
-    numbers = _numbers_of(project, old)
-    return _edited(project, "merge" if joined else "rename", sentence, numbers, new)
+    return _edited(project, "rename", f'Renamed "{old}" to "{new}".', _numbers_of(project, old), new)
+
+
+def merge_class(project: Project, old: str, into: str) -> int:
+    """Both must be classes: a name that is misspelt would rename one."""
+    _check_class(project, old)
+    _check_class(project, into, "Merge into a class that exists; to give a class another name, rename it.")
+    return _edited(project, "merge", f'Merged "{old}" into "{into}".', _numbers_of(project, old), into)
 
 
 def delete_class(project: Project, label: str) -> int:
-    if label not in project.store.counts():
-        raise MissingError(f'there is no class "{label}".')
+    _check_class(project, label)
     return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
 
 
-def undo(project: Project) -> Edit:
+def undo(project: Project) -> Undone:
+    """Take back the newest step of all, whoever made it."""
     edit = project.store.undo()
-    project.live.rebuild()
-    _tell(project, "undo", None)
-    return edit
+    if edit.changes_model:
+        project.live.rebuild()
+    project.last_undone = undone = Undone(edit, time.time())
+    _tell(project, "undo", None, undone=undone.to_dict())
+    return undone
 
 
 def purge(project: Project) -> int:
@@ -158,6 +178,11 @@ def purge(project: Project) -> int:
     project.pictures.remove(digests)
     _tell(project, "purge", None)
     return len(digests)
+
+
+def _check_class(project: Project, label: str, hint: str = "") -> None:
+    if label not in project.store.counts():
+        raise MissingError(f'there is no class "{label}".', hint)
 
 
 def _numbers_of(project: Project, label: str) -> list[int]:
@@ -172,7 +197,7 @@ def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int]
     return changed
 
 
-def _tell(project: Project, kind: str, label: str | None) -> None:
+def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
     counts, edit = project.store.counts(), project.store.last_edit()
     project.events.publish(
         "changed",
@@ -182,5 +207,6 @@ def _tell(project: Project, kind: str, label: str | None) -> None:
             "counts": counts,
             "examples": sum(counts.values()),
             "undo": None if edit is None else edit.to_dict(),
+            **more,
         },
     )

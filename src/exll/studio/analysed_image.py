@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from exll.errors import ImageError, InputError
 from exll.explain.thumbnails import shrunk
-from exll.features.backbone import Backbone, Seen
+from exll.features.backbone import OnnxBackbone, Seen
 from exll.features.formats import FORMATS, HEAD_BYTES, image_format
 from exll.features.image import read_image
 from exll.features.regions import PixelBox, cut_out
@@ -40,7 +40,7 @@ class AnalysedImage:
         return len(self.content) + 3 * SIDE**2 + maps
 
 
-def analyse(content: bytes, backbone: Backbone, box: PixelBox | None = None) -> AnalysedImage:
+def analyse(content: bytes, backbone: OnnxBackbone, box: PixelBox | None = None) -> AnalysedImage:
     """Raises UnreadableError. A region of an image goes on as an image of its own."""
     try:
         if box is not None:

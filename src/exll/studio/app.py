@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 
 from exll.studio.error_responses import HANDLERS
 from exll.studio.guards import Guards, SafeHeaders
-from exll.studio.limits import BodyLimit, RateLimit
+from exll.studio.limits import BodyLimit, RateLimit, wrong_logins
 from exll.studio.project import Project
 from exll.studio.routes import (
     ask,
@@ -69,7 +69,7 @@ def create_app(
             Middleware(BodyLimit),
         ],
     )
-    app.state.project, app.state.gate = opened, gate
+    app.state.project, app.state.gate, app.state.wrong_logins = opened, gate, wrong_logins()
     for routes in ROUTERS:
         app.include_router(routes.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")

@@ -3,14 +3,15 @@ inside a zip are labels and captions, never paths."""
 
 import copy
 import secrets
+import unicodedata
 import zipfile
-from collections.abc import Iterator
+import zlib
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from exll.explain.wording import file_name
+from exll.explain.wording import file_name, readable
 from exll.streams.folder import is_image_name
 from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.class_names import clean_label
@@ -18,10 +19,12 @@ from exll.studio.errors import BusyError, StudioError, UnreadableError, Unusable
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, StoredExample
+from exll.studio.zip_folders import folders_of, is_table, read_table, write_table
 
 MOST_ENTRIES = 50_000
 BATCH = 32
 PROBLEMS_NAMED = 100
+LONGEST_FOLDER = 40  # of a name that is shown
 
 
 @dataclass
@@ -67,7 +70,9 @@ def import_images(project: Project, file: BinaryIO) -> Imported:
 def export_images(project: Project, path: Path) -> None:
     """Images are compressed already: they are only put together."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for example, name in _named(project):
+        folders, named = _named(project)
+        write_table(archive, folders)
+        for example, name in named:
             archive.writestr(name, project.pictures.image(example.digest))
 
 
@@ -78,38 +83,64 @@ def export_model(project: Project, path: Path) -> None:
     model.taught()
     learner = copy.copy(model.learner)
     learner.classifier = copy.deepcopy(learner.classifier)
-    names = {str(example.id): name for example, name in _named(project)}
+    names = {str(example.id): name for example, name in _named(project)[1]}
     learner.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))
     learner.save(path)
 
 
-def _named(project: Project) -> Iterator[tuple[StoredExample, str]]:
-    """Every example with its name in the zip, the oldest first."""
-    for example in reversed(project.store.examples(None, LARGEST_ID, -1)):
+def _named(project: Project) -> tuple[dict[str, str], list[tuple[StoredExample, str]]]:
+    """The folder of every label, and every example with its name in the zip, the oldest first."""
+    examples = project.store.examples(None, LARGEST_ID, -1)[::-1]
+    folders = folders_of(dict.fromkeys(example.label for example in examples))
+    named = []
+    for example in examples:
         image = project.store.image(example.digest)
         suffix = "jpg" if image is None else image.format.lower().replace("jpeg", "jpg")
-        folder = example.label.replace("/", "_").replace("\\", "_").lstrip(".") or "_"
-        yield example, f"{folder}/{example.id}.{suffix}"
+        named.append((example, f"{folders[example.label]}/{example.id}.{suffix}"))
+    return folders, named
 
 
 def _images(archive: zipfile.ZipFile, imported: Imported) -> list[tuple[zipfile.ZipInfo, str]]:
     """Entries with their labels, in the order of the archive."""
-    infos = [info for info in archive.infolist() if not info.is_dir()]
+    infos = [info for info in archive.infolist() if not info.is_dir() and not is_table(info.filename)]
     if len(infos) > MOST_ENTRIES:
         raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
-    found = []
+    found, labels = [], read_table(archive)
     for info in infos:
         path, _, name = info.filename.replace("\\", "/").rpartition("/")
         folder = path.rpartition("/")[2]
         if folder in ("", ".", "..") or name.startswith("._") or not is_image_name(name):
             imported.passed_over += 1
             continue
-        found.append((info, clean_label(folder)))
-    if not found:
+        try:
+            found.append((info, clean_label(labels.get(unicodedata.normalize("NFC", path), folder))))
+        except UnusableError as error:
+            imported.add(
+                FileResult(
+                    f"{readable(folder, LONGEST_FOLDER)}/{file_name(name)}",
+                    "unreadable",
+                    error=str(error),
+                    hint=error.hint,
+                )
+            )
+    if not found and not imported.unreadable:
         raise UnusableError(
             "the zip holds no images in folders.", "Put the images of each class into a folder with its name."
         )
     return found
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    try:
+        with archive.open(info) as file:
+            content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise UnreadableError(
+            f"the zip cannot be read here: {error}.", "Create it again, without a password."
+        ) from error
+    if len(content) > MOST_FILE_BYTES:
+        raise UnreadableError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
+    return content
 
 
 def _teach_batch(
@@ -123,10 +154,7 @@ def _teach_batch(
     for info, label in entries:
         name = file_name(info.filename)
         try:
-            with archive.open(info) as file:
-                content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
-            if len(content) > MOST_FILE_BYTES:
-                raise UnreadableError(f"the image has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
+            content = _content(archive, info)
             offered.setdefault(label, []).append(Offered(project.kept_image(content), name))
         except UnreadableError as error:
             imported.add(FileResult(name, "unreadable", error=str(error), hint=error.hint))

@@ -3,9 +3,9 @@
 import contextlib
 from pathlib import Path
 
-from exll.errors import ExLLError
-from exll.estimator import ExLLClassifier
-from exll.loading import load
+from exll.errors import DAMAGED, ExLLError
+from exll.estimator import KIND, ExLLClassifier
+from exll.saving.model_file import read_model
 from exll.studio.store import Store
 from exll.version import __version__
 
@@ -22,16 +22,23 @@ class Checkpoints:
         name = f"{generation}-{position}.exll"
         classifier.save(self._folder / name)
         for old in self._store.add_checkpoint(name, generation, position, __version__, KEPT):
-            (self._folder / old).unlink(missing_ok=True)
+            self._path(old).unlink(missing_ok=True)
 
     def newest(self) -> tuple[ExLLClassifier, int] | None:
         """The last model of this generation and its position. One of another version may have learned otherwise, and
-        one that cannot be read is no loss: the log is the truth."""
+        one that cannot be read is no loss: the log is the truth. Only classifiers are read: other kinds of files name
+        networks to open, and a project may come from somebody else."""
         for name, generation, position, version in self._store.checkpoints():
             if (generation, version) == (self._store.generation, __version__):
-                with contextlib.suppress(ExLLError):
-                    return load(self._folder / name, ExLLClassifier), position
+                with contextlib.suppress(ExLLError, *DAMAGED):
+                    file = read_model(self._path(name))
+                    if file.metadata["kind"] == KIND:
+                        return ExLLClassifier._from_file(file), position
         return None
+
+    def _path(self, name: str) -> Path:
+        """Within the folder, whatever the database says."""
+        return self._folder / Path(name).name
 
     def nbytes(self) -> int:
         return sum(path.stat().st_size for path in self._folder.iterdir() if path.is_file())

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 Before: TypeAlias = tuple[int, str, int]  # number, label and whether it was deleted
 Wording: TypeAlias = Callable[[dict[str, int]], str]  # from how many examples of each class a step taught
 
+KEEP = "keep"  # the kind of a step that notes examples as right
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -19,9 +21,24 @@ class Edit:
     sentence: str
     made_at: float
 
+    @property
+    def changes_model(self) -> bool:
+        return self.kind != KEEP
+
     def to_dict(self) -> dict[str, Any]:
         """For events and the JSON API."""
         return {"kind": self.kind, "sentence": self.sentence, "made_at": self.made_at}
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A step that was undone, and when."""
+
+    edit: Edit
+    undone_at: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.edit.to_dict(), "undone_at": self.undone_at}
 
 
 def last_edit(connection: sqlite3.Connection) -> Edit | None:
@@ -44,7 +61,16 @@ def log_taught(
     connection.execute("UPDATE edits SET sentence = ?, made_at = ? WHERE id = ?", (sentence, time.time(), edit))
 
 
+def log_kept(connection: sqlite3.Connection, sentence: str, kept: Sequence[Before]) -> None:
+    """The examples stay as they are; only the note that they are right is taken back."""
+    _log_changes(connection, _new_edit(connection, KEEP, sentence, None), kept)
+
+
 def take_back(connection: sqlite3.Connection, edit: Edit) -> None:
+    if not edit.changes_model:
+        connection.execute(
+            "DELETE FROM kept WHERE (example, label) IN (SELECT example, label FROM changes WHERE edit = ?)", (edit.id,)
+        )
     connection.execute(
         "UPDATE examples SET label = changes.label, deleted = changes.deleted "
         "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",

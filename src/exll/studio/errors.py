@@ -1,5 +1,7 @@
 """What can go wrong here: a sentence, a hint what to do, and the HTTP status."""
 
+import math
+
 from exll.errors import ExLLError, ImageError
 
 
@@ -58,7 +60,10 @@ class TooOftenError(StudioError):
     """More requests than are answered."""
 
     status = 429
-    retry_after = 1
+
+    def __init__(self, error: str, hint: str, wait: float) -> None:
+        super().__init__(error, hint)
+        self.retry_after = math.ceil(wait)
 
 
 class BusyError(StudioError):

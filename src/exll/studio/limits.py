@@ -15,7 +15,6 @@ MOST_FILE_BYTES = 32_000_000
 MOST_BODY_BYTES = 128_000_000
 MOST_IMPORT_BYTES = 1_000_000_000
 IMPORT_PATH = "/api/project/import"
-LOGIN_PATH = "/login"
 ADDRESSES_KEPT = 1024
 LONGEST_LENGTH = 15  # digits
 
@@ -89,39 +88,54 @@ class Bucket:
         self._at_once, self._per_second, self._now = at_once, per_second, now
         self._left, self._filled_at = at_once, now()
 
-    def take(self) -> bool:
+    def take(self) -> float:
+        """Take one. Gives 0, or the seconds until there is one to take."""
         now = self._now()
         self._left = min(self._at_once, self._left + (now - self._filled_at) * self._per_second)
         self._filled_at = now
         if self._left < 1:
-            return False
+            return (1 - self._left) / self._per_second
         self._left -= 1
-        return True
+        return 0.0
 
 
-class RateLimit:
-    """Requests of one address; attempts to log in are counted apart, for all addresses together."""
+class Buckets:
+    """One per address. Only the addresses that came last are kept, so that memory is bounded."""
 
-    def __init__(self, app: ASGIApp, at_once: float = 600, per_second: float = 300) -> None:
-        self.app = app
+    def __init__(self, at_once: float, per_second: float) -> None:
         self._at_once, self._per_second = at_once, per_second
         self._of_address: OrderedDict[str, Bucket] = OrderedDict()
-        self._logins = Bucket(10, 0.2)
         self._lock = threading.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._may_pass(scope):
-            await error_response(TooOftenError("too many requests.", "Try again in a moment."))(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
+    def __len__(self) -> int:
+        return len(self._of_address)
 
-    def _may_pass(self, scope: Scope) -> bool:
-        if scope["path"] == LOGIN_PATH and scope["method"] == "POST" and not self._logins.take():
-            return False
-        address = (scope.get("client") or ("", 0))[0]
+    def take(self, address: str) -> float:
         with self._lock:
             bucket = self._of_address.pop(address, None) or Bucket(self._at_once, self._per_second)
             self._of_address[address] = bucket
             while len(self._of_address) > ADDRESSES_KEPT:
                 self._of_address.popitem(last=False)
             return bucket.take()
+
+
+def wrong_logins() -> Buckets:
+    """How many wrong tokens one address may send."""
+    return Buckets(10, 0.2)
+
+
+class RateLimit:
+    """Requests of one address."""
+
+    def __init__(self, app: ASGIApp, at_once: float = 600, per_second: float = 300) -> None:
+        self.app = app
+        self._requests = Buckets(at_once, per_second)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            wait = self._requests.take((scope.get("client") or ("", 0))[0])
+            if wait:
+                error = TooOftenError("too many requests.", "Try again in a moment.", wait)
+                await error_response(error)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from exll.errors import LearningInterruptedError
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.linalg.threads import one_blas_thread
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.errors import BusyError
@@ -42,7 +42,7 @@ class Live:
         self,
         store: Store,
         checkpoints: Checkpoints,
-        backbone: Backbone,
+        backbone: OnnxBackbone,
         preset: str,
         events: Events,
         in_demand: Callable[[], bool],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from exll.errors import LearningInterruptedError
 from exll.estimator import ExLLClassifier, Prediction
-from exll.features.backbone import Backbone
+from exll.features.backbone import OnnxBackbone
 from exll.studio.errors import ConflictError
 from exll.studio.store import Row
 from exll.vision import ImageLearner
@@ -27,7 +27,7 @@ class Model:
     who asks after that, so that many photos taught one by one cost one copy; afterwards nobody waits.
     """
 
-    def __init__(self, backbone: Backbone, preset: str, generation: int) -> None:
+    def __init__(self, backbone: OnnxBackbone, preset: str, generation: int) -> None:
         self.learner = ImageLearner(backbone, preset)
         self.generation = generation
         self.position = 0

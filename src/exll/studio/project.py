@@ -6,11 +6,12 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from exll.errors import ExLLError
-from exll.features.backbone import DEFAULT, Backbone
+from exll.errors import ExLLError, OtherBackboneError
+from exll.features.backbone import DEFAULT, OnnxBackbone
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
+from exll.studio.edits import Undone
 from exll.studio.events import Events
 from exll.studio.live import Live
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
@@ -59,6 +60,7 @@ class Project:
         self.reading = BoundedPool(4, MOST_READING, "reading")
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()
+        self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
@@ -116,26 +118,26 @@ def _locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _backbone_of(store: Store, wanted: str | None) -> Backbone:
+def _backbone_of(store: Store, wanted: str | None) -> OnnxBackbone:
     """The one that the project's vectors were made with."""
     identity = store.metadata("backbone_identity")
     if identity is None:
-        backbone = Backbone(wanted or DEFAULT)
+        backbone = OnnxBackbone(wanted or DEFAULT)
         store.set_metadata("backbone", backbone.source)
         store.set_metadata("looks", str(backbone.looks))
         store.set_metadata("backbone_identity", backbone.identity)
         return backbone
     looks = int(store.metadata("looks") or 1)  # older projects did not store it
-    backbone = Backbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks)
-    if backbone.identity != identity:
+    try:
+        return OnnxBackbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks, identity=identity)
+    except OtherBackboneError as error:
         raise ExLLError(
             f"this project was taught with the backbone {store.metadata('backbone')} (identity {identity[:12]}), and "
-            f"{backbone.source} is another one (identity {backbone.identity[:12]}); begin a new project for it."
-        )
-    return backbone
+            f"{error.source} is another one (identity {error.identity[:12]}); begin a new project for it."
+        ) from error
 
 
-def _preset_of(store: Store, backbone: Backbone, wanted: str | None) -> str:
+def _preset_of(store: Store, backbone: OnnxBackbone, wanted: str | None) -> str:
     """Another preset is another model of the same examples: they are replayed."""
     known = store.metadata("preset")
     preset = wanted or known or ImageLearner(backbone).classifier.preset

@@ -8,7 +8,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
-from exll.studio.edits import Edit, Wording, last_edit, log_edit, log_taught, take_back
+from exll.studio.edits import Edit, Wording, last_edit, log_edit, log_kept, log_taught, take_back
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.schema import migrate
 
@@ -207,9 +207,11 @@ class Store:
         edit = self.last_edit()
         if edit is None:
             raise ConflictError("there is nothing to undo.")
+        generation = self.generation
         with self._transaction() as connection:
             take_back(connection, edit)
-            generation = self._next_generation(connection)
+            if edit.changes_model:
+                generation = self._next_generation(connection)
         self.generation = generation
         return edit
 
@@ -220,10 +222,14 @@ class Store:
             generation = self._next_generation(connection)
         self.generation = generation
 
-    def keep(self, numbers: Iterable[int]) -> int:
+    def keep(self, numbers: Iterable[int], wording: Callable[[int], str]) -> int:
+        """Note examples as right. Says how many were not noted before; none is no edit."""
         with self._transaction() as connection:
             query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN {GIVEN} AND NOT deleted"
-            return connection.execute(query, (_json(numbers),)).rowcount
+            kept = connection.execute(f"{query} RETURNING example, label, 0", (_json(numbers),)).fetchall()
+            if kept:
+                log_kept(connection, wording(len(kept)), kept)
+        return len(kept)
 
     def purge(self) -> list[str]:
         """Forget deleted examples for good, and with them what could be undone. Gives images nobody needs now."""

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from exll.estimator import ExLLClassifier
 from exll.explain.topology import colours, topology_of
 from exll.explain.topology_page import circles_svg
+from exll.studio.actions import keep
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import (
@@ -33,9 +34,9 @@ async def suspects(project: CurrentProject, limit: Annotated[int, Query(ge=1, le
 
 
 @router.post("/suspects/keep")
-async def keep(project: CurrentProject, wanted: Numbers) -> Changed:
-    """Say that examples are right as they are: remembered for as long as they have this label."""
-    kept = await change(project, lambda: project.store.keep(wanted.ids))
+async def keep_examples(project: CurrentProject, wanted: Numbers) -> Changed:
+    """Say that examples are right as they are: remembered for as long as they have this label, or until undone."""
+    kept = await change(project, lambda: keep(project, wanted.ids))
     return Changed(changed=kept, rebuilding=project.live.rebuilding)
 
 

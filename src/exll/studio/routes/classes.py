@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from exll.studio.actions import delete_class, rename_class
+from exll.studio.actions import delete_class, merge_class, rename_class
 from exll.studio.class_names import clean_label
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
@@ -73,9 +73,10 @@ async def classes(project: CurrentProject) -> ClassesAnswer:
 
 @router.post("/classes/rename")
 async def rename(project: CurrentProject, wanted: Rename) -> Changed:
-    """Rename a class; ``merge`` allows a name that is a class already."""
+    """Rename a class, or with ``merge`` add its examples to another class, which must exist."""
     old, new = clean_label(wanted.label), clean_label(wanted.new_label)
-    changed = await change(project, lambda: rename_class(project, old, new, wanted.merge))
+    renamed = merge_class if wanted.merge else rename_class
+    changed = await change(project, lambda: renamed(project, old, new))
     return Changed(changed=changed, rebuilding=project.live.rebuilding)
 
 

@@ -7,6 +7,7 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 
 from exll.explain.page import environment
+from exll.studio.limits import MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.version import __version__
 
 VIEWS = {
@@ -40,5 +41,12 @@ for view in VIEWS:
 
 def shown(request: Request, template: str, status: int = 200, **more: object) -> Response:
     state = request.app.state
-    context = {"views": VIEWS, "version": __version__, "project": state.project.name, "locked": state.gate is not None}
+    context = {
+        "views": VIEWS,
+        "version": __version__,
+        "project": state.project.name,
+        "locked": state.gate is not None,
+        "file_bytes": MOST_FILE_BYTES,
+        "import_bytes": MOST_IMPORT_BYTES,
+    }
     return templates.TemplateResponse(request, template, context | more, status)

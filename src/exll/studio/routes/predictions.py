@@ -8,6 +8,7 @@ from fastapi import APIRouter, File, Response, UploadFile
 
 from exll.errors import ImageError
 from exll.studio.analysed_image import analyse
+from exll.studio.errors import TooLargeError
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, content_of, name_of
 
@@ -29,12 +30,13 @@ async def predictions(project: CurrentProject, files: Annotated[list[UploadFile]
 
 
 async def _line(project: Project, file: UploadFile) -> dict[str, Any]:
-    name, content = name_of(file), await content_of(file)
+    name = name_of(file)
     model = project.live.current
     model.taught()
     try:
+        content = await content_of(file)
         prediction = await project.looking.run(lambda: model.predict(analyse(content, project.backbone).vector))
-    except ImageError as error:
+    except (ImageError, TooLargeError) as error:
         return {"path": name, "error": str(error)}
     return {
         "path": name,

@@ -8,7 +8,7 @@ from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import EditShape
+from exll.studio.routes.shapes import EditShape, UndoneShape
 from exll.studio.routes.teach import MOST_FILES
 from exll.version import __version__
 
@@ -34,7 +34,8 @@ class ProjectAnswer(BaseModel):
     prototypes: int
     model_bytes: int
     storage: Storage
-    undo: EditShape | None
+    undo: EditShape | None = Field(description="the step that undo would take back: the newest, whoever made it")
+    undone: UndoneShape | None = Field(description="the step that was undone last since the studio was started")
     rebuilding: bool
     limits: dict[str, int]
 
@@ -44,7 +45,7 @@ class PurgeAnswer(BaseModel):
 
 
 class UndoAnswer(BaseModel):
-    undone: EditShape
+    undone: UndoneShape
     next: EditShape | None
     rebuilding: bool
 
@@ -62,11 +63,12 @@ async def purge_deleted(project: CurrentProject) -> PurgeAnswer:
 
 @router.post("/undo")
 async def undo_last(project: CurrentProject) -> UndoAnswer:
-    """Take back the last step: teaching (all of a group), correcting, relabelling, deleting, renaming or merging."""
+    """Take back the newest step, whoever made it: teaching (all of a group), correcting, relabelling, deleting,
+    renaming, merging or keeping."""
     undone = await change(project, lambda: undo(project))
     following = await project.reading.run(project.store.last_edit)
     return UndoAnswer(
-        undone=EditShape.of(undone),
+        undone=UndoneShape(**undone.to_dict()),
         next=None if following is None else EditShape.of(following),
         rebuilding=project.live.rebuilding,
     )
@@ -75,6 +77,7 @@ async def undo_last(project: CurrentProject) -> UndoAnswer:
 def _overview(project: Project) -> ProjectAnswer:
     counts, model, edit = project.store.counts(), project.live.current, project.store.last_edit()
     classifier = model.snapshot.classifier if model.knows_something else None
+    undone = project.last_undone
     return ProjectAnswer(
         name=project.name,
         preset=project.preset,
@@ -91,6 +94,7 @@ def _overview(project: Project) -> ProjectAnswer:
             models=project.checkpoints.nbytes(),
         ),
         undo=None if edit is None else EditShape.of(edit),
+        undone=None if undone is None else UndoneShape(**undone.to_dict()),
         rebuilding=project.live.rebuilding,
         limits={
             "file_bytes": MOST_FILE_BYTES,

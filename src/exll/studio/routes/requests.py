@@ -63,7 +63,8 @@ async def change(project: Project, work: Callable[[], Result]) -> Result:
 
 async def content_of(file: UploadFile) -> bytes:
     if file.size is not None and file.size > MOST_FILE_BYTES:
-        raise TooLargeError(f"an image may have at most {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
+        size, most = file.size / 1_000_000, MOST_FILE_BYTES // 1_000_000
+        raise TooLargeError(f"this file has {size:,.1f} MB; an image may have at most {most} MB.", "Make it smaller.")
     return await file.read()
 
 

@@ -1,11 +1,11 @@
 """Parts of requests and answers that several routes share."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from exll.estimator import Prediction
-from exll.studio.actions import FileResult
+from exll.studio.actions import FileResult, Status
 from exll.studio.edits import Edit
 from exll.studio.store import LARGEST_ID, StoredExample
 
@@ -72,7 +72,7 @@ class TaughtFile(BaseModel):
     """What became of one file."""
 
     file: str
-    status: Literal["taught", "already", "conflict", "unreadable"]
+    status: Status
     example: ExampleShape | None = None
     taught_as: list[ExampleShape] = Field(default=[], description="where this image was taught before")
     error: str = ""
@@ -138,6 +138,8 @@ class SuspectsAnswer(BaseModel):
 
 
 class EditShape(BaseModel):
+    """A step that can be undone."""
+
     kind: str
     sentence: str
     made_at: float
@@ -145,3 +147,9 @@ class EditShape(BaseModel):
     @classmethod
     def of(cls, edit: Edit) -> "EditShape":
         return cls(**edit.to_dict())
+
+
+class UndoneShape(EditShape):
+    """A step that was undone."""
+
+    undone_at: float

@@ -8,13 +8,18 @@ from pydantic import BaseModel, Field
 from exll.features.regions import PixelBox
 from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.error_responses import error_response
-from exll.studio.errors import ConflictError, UnreadableError, UnusableError
+from exll.studio.errors import ConflictError, StudioError, TooLargeError, UnreadableError, UnusableError
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
 from exll.studio.routes.shapes import TaughtFile
 
 MOST_FILES = 500
 LONGEST_GROUP = 64
+REFUSALS: dict[str, type[StudioError]] = {
+    "conflict": ConflictError,
+    "unreadable": UnusableError,
+    "too large": TooLargeError,
+}
 
 router = APIRouter(prefix="/api", tags=["teach"], responses=PROBLEMS)
 Group = Annotated[
@@ -54,16 +59,19 @@ async def teach(
         await change(project, lambda: teach_images(project, offered, label, two_labels, group=group)) if offered else []
     )
     results = [TaughtFile.of(next(taught) if isinstance(offer, Offered) else offer) for offer in looked]
-    if all(result.status in ("unreadable", "conflict") for result in results):
+    if all(result.status in REFUSALS for result in results):
         return _refused(results)
     counts = await project.reading.run(project.store.counts)
     return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
 
 
 async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | FileResult:
-    content, name = await content_of(file), name_of(file)
+    name = name_of(file)
     try:
+        content = await content_of(file)
         return Offered(await project.looking.run(project.kept_image, content, box), name)
+    except TooLargeError as error:
+        return FileResult(name, "too large", error=str(error), hint=error.hint)
     except UnreadableError as error:
         return FileResult(name, "unreadable", error=str(error), hint=error.hint)
 
@@ -71,5 +79,5 @@ async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> 
 def _refused(results: list[TaughtFile]) -> Response:
     """None could be taught: the first one says why."""
     first = results[0]
-    kind = ConflictError if any(result.status == "conflict" for result in results) else UnusableError
+    kind = REFUSALS["conflict" if any(result.status == "conflict" for result in results) else first.status]
     return error_response(kind(first.error, first.hint), results=[result.model_dump() for result in results])

@@ -9,6 +9,7 @@ import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { offerMaps } from "./evidence_map.js";
 import { on } from "./events.js";
 import { complain, say, tell, trying } from "./notice.js";
+import { tooLarge } from "./upload.js";
 
 const BETWEEN = 300; // milliseconds from one question of the camera to the next, at least
 const SPOKEN_EVERY = 4000;
@@ -24,6 +25,11 @@ const correction = new Correction(byId("correction"), () => shown && explain({ a
 
 /** @param {Blob} file */
 async function ask(file) {
+  const refused = tooLarge(file);
+  if (refused) {
+    tell(`${refused.file}: ${refused.error}`, refused.hint, { fault: true });
+    return;
+  }
   stopCamera();
   correction.clear();
   fill(evidence);

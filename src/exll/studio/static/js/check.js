@@ -131,7 +131,7 @@ async function change(path, body, done) {
   return true;
 }
 
-const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept. It will not be listed again.");
+const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept. Undo lists it again.");
 const relabel = (ids, label) =>
   change("/api/examples/relabel", { ids, label }, `The class is ${label} now. Undo restores the old one.`);
 const remove = (ids) => change("/api/examples/delete", { ids }, "Removed. Undo restores it.");

@@ -133,17 +133,20 @@ async function rename(label, given = label) {
   }
 }
 
-async function merge(label) {
+async function merge(label, given = "") {
   const name = await askLabel(
     `Merge ${label} into …`,
     labels.filter((one) => one !== label),
-    { yes: "Merge" },
+    { given, yes: "Merge" },
   );
   if (name && name !== label) await join(label, name);
 }
 
 async function join(label, into) {
-  const done = await trying(() => postJson("/api/classes/rename", { label, new_label: into, merge: true }));
+  const done = await trying(
+    () => postJson("/api/classes/rename", { label, new_label: into, merge: true }),
+    () => merge(label, into),
+  );
   if (done) tell(`Merged ${label} into ${into}.`, "Undo takes it back.", { seconds: 8 });
 }
 

@@ -3,6 +3,7 @@
 import { postJson } from "./api.js";
 import { choice } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
+import { cutOff, unfinished, whileSending } from "./leaving.js";
 import { say, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
 import { newGroup, teachAll } from "./upload.js";
@@ -18,13 +19,38 @@ let last = Promise.resolve();
  */
 export function teach(label, files, group = newGroup()) {
   const job = new Job(label, files, group);
-  last = last.then(() => job.run());
+  const before = last;
+  last = whileSending(() => before.then(() => job.run()));
   return last;
+}
+
+/** What a page that was left had not finished. */
+export function showCutOff() {
+  for (const { label, done, total } of cutOff()) {
+    const close = () => element.remove();
+    const element = h(
+      "div",
+      { class: "job fault" },
+      h(
+        "p",
+        {},
+        `The page was left while ${counted(total, "picture")} of `,
+        quoted(label),
+        ` were being sent: ${done ? `at least ${done.toLocaleString("en")} arrived` : "perhaps none arrived"}.`,
+      ),
+      h("p", {}, "Choose the same photos again to send the rest; those learned before are skipped."),
+      h("p", { class: "row" }, h("button", { type: "button", onclick: close }, "Dismiss")),
+    );
+    byId("jobs").append(element);
+    say(element.innerText);
+  }
 }
 
 class Job {
   constructor(label, files, group) {
     Object.assign(this, { label, files, group });
+    this.upload = { label, done: 0, total: files.length };
+    unfinished.add(this.upload);
     this.stop = new AbortController();
     this.meter = h("progress", { max: files.length, value: 0, "aria-label": `Teaching ${label}` });
     this.words = h("p", {}, "Waiting: ", counted(files.length, "picture"), " of ", quoted(label));
@@ -56,7 +82,7 @@ class Job {
   }
 
   progress(done) {
-    this.meter.value = done;
+    this.meter.value = this.upload.done = done;
     fill(
       this.words,
       `Teaching ${done.toLocaleString("en")} of ${counted(this.files.length, "picture")} of `,
@@ -129,7 +155,11 @@ class Job {
       ...unreadable(sent.unreadable),
       sent.error && h("p", {}, sent.error.message, " ", sent.error.hint),
     ];
-    const close = () => this.element.remove();
+    const close = () => {
+      unfinished.delete(this.upload);
+      this.element.remove();
+    };
+    if (!sent.unsent.length || sent.cancelled) unfinished.delete(this.upload);
     const again = () => {
       close();
       teach(this.label, sent.unsent, this.group);

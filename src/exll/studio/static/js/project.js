@@ -5,10 +5,11 @@ import { confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
+import { whileSending } from "./leaving.js";
 import { complain, tell, trying } from "./notice.js";
+import { batches, tooLarge } from "./upload.js";
 import { bytes, counted } from "./words.js";
 
-const BATCH = 20;
 const PROBLEMS = 8;
 let project = null;
 
@@ -51,10 +52,15 @@ for (const id of ["get-model", "get-images", "get-report"]) {
 async function importZip() {
   const [found] = await pick({ many: false, accept: ".zip,application/zip" });
   if (!found) return;
+  const refused = tooLarge(found.file, Number(document.body.dataset.importBytes));
+  if (refused) {
+    tell(`${refused.file}: ${refused.error}`, "Split it into several zips.", { fault: true });
+    return;
+  }
   const place = byId("importing");
   fill(place, h("p", { role: "status" }, "Sending the zip …"), h("progress", { "aria-label": "Import" }));
   try {
-    report(place, await postForm("/api/project/import", { file: found.file }));
+    report(place, await whileSending(() => postForm("/api/project/import", { file: found.file })));
   } catch (error) {
     fill(place);
     complain(error, () => importZip());
@@ -87,10 +93,16 @@ on("importing", ({ done, images }) => {
   byId("importing").querySelector("p").textContent = `Learning ${done} of ${counted(images, "picture")} …`;
 });
 
+async function choose(options) {
+  const picked = (await pick(options)).map(({ file }) => file);
+  const refused = picked.map((file) => tooLarge(file)).filter(Boolean);
+  if (refused.length) tell(`${leftOut(refused)}.`, refused[0].error, { fault: true });
+  const files = picked.filter((file) => !tooLarge(file));
+  if (files.length) await whileSending(() => predictMany(files));
+}
+
 /** Some at a time, so that one can watch and stop; the table is put together at the end. */
-async function predictMany(options) {
-  const files = (await pick(options)).map(({ file }) => file);
-  if (!files.length) return;
+async function predictMany(files) {
   const place = byId("predicting");
   const stop = new AbortController();
   const words = h("p", { role: "status" });
@@ -98,13 +110,11 @@ async function predictMany(options) {
   fill(place, words, meter, h("button", { type: "button", onclick: () => stop.abort() }, "Cancel"));
   const parts = [];
   try {
-    for (let start = 0; start < files.length; start += BATCH) {
-      words.textContent = `Classified ${start} of ${counted(files.length, "picture")} …`;
-      const text = await (
-        await postForFile("/api/predictions.csv", { files: files.slice(start, start + BATCH) }, stop.signal)
-      ).text();
-      parts.push(start ? text.slice(text.indexOf("\n") + 1) : text);
-      meter.value = start + BATCH;
+    for (const batch of batches(files)) {
+      words.textContent = `Classified ${meter.value} of ${counted(files.length, "picture")} …`;
+      const text = await (await postForFile("/api/predictions.csv", { files: batch }, stop.signal)).text();
+      parts.push(parts.length ? text.slice(text.indexOf("\n") + 1) : text);
+      meter.value += batch.length;
     }
     const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
     fill(
@@ -115,8 +125,14 @@ async function predictMany(options) {
     place.querySelector("a").focus();
   } catch (error) {
     fill(place);
-    complain(error, () => predictMany(options));
+    complain(error, () => whileSending(() => predictMany(files)));
   }
+}
+
+function leftOut(refused) {
+  const names = refused.slice(0, PROBLEMS).map(({ file }) => file);
+  if (refused.length > PROBLEMS) names.push(`and ${refused.length - PROBLEMS} more`);
+  return `${counted(refused.length, "file")} left out, too large: ${names.join(", ")}`;
 }
 
 async function purge() {
@@ -130,8 +146,8 @@ async function purge() {
 }
 
 byId("import").addEventListener("click", importZip);
-byId("predict-files").addEventListener("click", () => predictMany({}));
-byId("predict-folder").addEventListener("click", () => predictMany({ folder: true }));
+byId("predict-files").addEventListener("click", () => choose({}));
+byId("predict-folder").addEventListener("click", () => choose({ folder: true }));
 byId("purge").addEventListener("click", purge);
 onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
 look();

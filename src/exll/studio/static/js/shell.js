@@ -9,6 +9,8 @@ import { counted } from "./words.js";
 const strip = document.querySelector(".strip");
 const undo = byId("undo");
 let news = 0;
+let told = Infinity; // the time of the last undo that this page has told of; not known before the first look
+let undoing = Promise.resolve();
 
 function state(words, busy = false) {
   strip.classList.toggle("busy", busy);
@@ -27,6 +29,18 @@ function offerUndo(step) {
   undo.title = step?.sentence ?? "";
 }
 
+/** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
+function tellUndone({ sentence, undone_at: at }, here = false) {
+  if (!here && at <= told) return;
+  told = at;
+  const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
+  tell(words, "", here ? { seconds: 8 } : {});
+  say(words);
+}
+
+/** News of the undo that this page has just asked for may come before the answer. */
+const heardUndone = (undone) => undoing.then(() => tellUndone(undone));
+
 async function look() {
   const heard = news;
   const project = await get("/api/project").catch(() => null);
@@ -36,6 +50,8 @@ async function look() {
     return;
   }
   offerUndo(project.undo);
+  if (told === Infinity) told = project.undone?.undone_at ?? 0;
+  else if (project.undone) heardUndone(project.undone);
   if (project.rebuilding) state("Learning your change …", true);
   else ready(project.examples, project.classes);
 }
@@ -46,21 +62,21 @@ on("rebuilding", ({ done, examples }) => {
   const share = examples > 200 ? ` ${Math.round((100 * done) / examples)}%` : "";
   state(`Learning your change …${share}`, true);
 });
-on("changed", ({ counts, examples, undo: step }) => {
+on("changed", ({ counts, examples, undo: step, undone }) => {
   news += 1;
+  if (undone) heardUndone(undone);
   offerUndo(step);
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
 });
 on("lost", () => state("No connection to the studio; trying again …", true));
 onAny(["connected", "rebuilt", "anew"], lookSoon);
 
-undo.addEventListener("click", () =>
-  trying(async () => {
+undo.addEventListener("click", () => {
+  undoing = trying(async () => {
     const { undone, next } = await postJson("/api/undo");
-    tell(`Undone: ${undone.sentence}`, "", { seconds: 8 });
-    say(`Undone: ${undone.sentence}`);
+    tellUndone(undone, true);
     offerUndo(next);
-  }),
-);
+  });
+});
 
 look();

@@ -6,7 +6,7 @@ import { askLabel, choice } from "./dialogs.js";
 import { byId, gathered, h } from "./dom.js";
 import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
-import { teach } from "./jobs.js";
+import { showCutOff, teach } from "./jobs.js";
 import { say, trying } from "./notice.js";
 import { newGroup } from "./upload.js";
 import { counted } from "./words.js";
@@ -28,17 +28,18 @@ function card(label) {
   return cards.get(label);
 }
 
-function advice(verdict, tested, recognised) {
+function advice({ label, verdict, sentence, tested, recognised }) {
   if (verdict === "show it again") return "Show it again in another place: all its pictures come from one clip.";
-  const share = tested ? `: ${recognised} of the last ${tested} recognised before they were learned` : "";
-  return `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}${share}.`;
+  if (!tested) return sentence.replace(`"${label}": `, "");
+  const words = `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}`;
+  return `${words}: ${recognised} of the last ${tested} recognised before they were learned.`;
 }
 
 function show({ classes }) {
   taught.clear();
-  for (const { label, examples, newest, verdict, tested, recognised } of classes) {
-    taught.add(label);
-    card(label).show(examples, newest, advice(verdict, tested, recognised));
+  for (const one of classes) {
+    taught.add(one.label);
+    card(one.label).show(one.examples, one.newest, advice(one));
   }
   const named = remembered().filter((label) => !taught.has(label));
   sessionStorage.setItem(NAMED, JSON.stringify(named));
@@ -166,3 +167,4 @@ on("changed", ({ counts }) => {
 });
 onAny(["changed", "rebuilt", "anew"], gathered(look));
 look();
+showCutOff();

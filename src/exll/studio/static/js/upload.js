@@ -1,6 +1,7 @@
 /** Many files to the server, some at a time. Nothing is lost: what did not arrive is named and can be sent again. */
 
 import { postForm } from "./api.js";
+import { bytes } from "./words.js";
 
 const BATCH_FILES = 24;
 const BATCH_BYTES = 24_000_000;
@@ -14,13 +15,23 @@ const BATCH_BYTES = 24_000_000;
 /** What is taught with one of these is one step to undo. (randomUUID is missing where there is no TLS.) */
 export const newGroup = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
+/** Why a file would be refused for its size, or null. The server would not even read its name. */
+export function tooLarge(file, most = Number(document.body.dataset.fileBytes)) {
+  if (file.size <= most) return null;
+  const error = `This file has ${bytes(file.size)}; at most ${bytes(most)} are accepted.`;
+  return { status: "too large", file: file.name, error, hint: "Make it smaller." };
+}
+
 /**
- * @param {string} label @param {(File | Blob)[]} files
+ * @param {string} label @param {(File | Blob)[]} given
  * @param {{group: string, signal?: AbortSignal, twoLabels?: boolean, progress?: (done: number) => void}} options
  * @returns {Promise<Sent>}
  */
-export async function teachAll(label, files, { group, signal, twoLabels = false, progress = () => {} }) {
+export async function teachAll(label, given, { group, signal, twoLabels = false, progress = () => {} }) {
   const sent = { taught: 0, already: [], conflicts: [], unreadable: [], unsent: [], cancelled: false, error: null };
+  const files = given.filter((file) => !tooLarge(file));
+  for (const file of given) if (tooLarge(file)) sent.unreadable.push({ file, result: tooLarge(file) });
+  const refused = sent.unreadable.length;
   let done = 0;
   for (const batch of batches(files)) {
     // A batch that is under way is finished: only its answer says what was learned.
@@ -37,7 +48,7 @@ export async function teachAll(label, files, { group, signal, twoLabels = false,
       break;
     }
     done += batch.length;
-    progress(done);
+    progress(refused + done);
   }
   return sent;
 }
@@ -53,14 +64,16 @@ async function results(fields) {
 }
 
 function sort(results, batch, sent) {
-  const heaps = { already: sent.already, conflict: sent.conflicts, unreadable: sent.unreadable };
+  const { already, conflicts: conflict, unreadable } = sent;
+  const heaps = { already, conflict, unreadable, "too large": unreadable };
   results.forEach((result, i) => {
     if (result.status === "taught") sent.taught += 1;
     else heaps[result.status].push({ file: batch[i], result });
   });
 }
 
-function batches(files) {
+/** As many files at a time as one request may hold. */
+export function batches(files) {
   const made = [];
   let size = Infinity;
   for (const file of files) {
