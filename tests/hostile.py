@@ -153,7 +153,7 @@ def webp(kind: bytes, content: bytes) -> bytes:
 
 def jpeg_with_size(content: bytes, width: int, height: int) -> bytes:
     """A JPEG whose header is made to claim another size."""
-    place = content.index(b"\xff\xc0") + 5
+    place = next(found for start in (b"\xff\xc0\0", b"\xff\xc2\0") if (found := content.find(start)) >= 0) + 5
     return content[:place] + struct.pack(">HH", height, width) + content[place + 4 :]
 
 
