@@ -236,6 +236,31 @@ def test_one_clear_grey_among_65536_becomes_white() -> None:
         assert pixels(Image.open(io.BytesIO(content)))[0, :, 0].tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("colour", "depth", "row", "clear", "expected"),
+    [
+        (0, 2, b"\x1b", [2], [0, 85, 255, 255]),
+        (0, 4, b"\x5a\xa5", [5], [255, 170, 170, 255]),
+        (0, 16, struct.pack(">4H", 0, 4660, 4661, 65535), [4660], [0, 255, 18, 255]),
+        (4, 16, struct.pack(">8H", 4660, 65535, 4660, 0, 0, 65535, 0, 0), None, [18, 255, 0, 255]),
+        (2, 16, struct.pack(">12H", *(4660,) * 3, *(18,) * 3, *(5000,) * 3, *(0,) * 3), [4660] * 3, [255, 0, 19, 0]),
+    ],
+    ids=["grey of 2 bits", "grey of 4 bits", "grey of 16 bits", "grey of 16 bits with alpha", "colours of 16 bits"],
+)
+@pytest.mark.parametrize("at_least", [None, 1])
+def test_what_is_transparent_in_a_png_of_any_depth_becomes_white(
+    colour: int,
+    depth: int,
+    row: bytes,
+    clear: list[int] | None,
+    expected: list[int],
+    at_least: int | None,
+) -> None:
+    before = b"" if clear is None else png_chunk(b"tRNS", struct.pack(f">{len(clear)}H", *clear))
+    content = png(4, 1, b"\0" + row, before=before, colour=colour, depth=depth)
+    assert np.asarray(read_image(content, at_least=at_least))[0, :, 0].tolist() == expected
+
+
 def test_cmyk_keeps_its_colours_in_a_jpeg_of_adobe_and_in_a_tiff() -> None:
     cyan = Image.new("CMYK", (16, 16), (255, 0, 0, 0))
     assert pixels(encode(cyan, "TIFF"))[3, 3].tolist() == [0, 255, 255]

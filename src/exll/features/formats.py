@@ -41,6 +41,19 @@ class _Jpeg(JpegImageFile):
         """Left out: nobody asks for the resolution, and a broken EXIF block would warn here."""
 
 
+def _png(file: BinaryIO) -> ImageFile:
+    """PIL brings every depth but grey of 16 bits to 8 bits, and leaves the transparent colour as the file has it."""
+    picture = PngImageFile(file)
+    clear, stored = picture.info.get("transparency"), picture.tile[0].args if picture.tile else None
+    if stored == "L;2" and isinstance(clear, int):
+        picture.info["transparency"] = (clear & 3) * 85
+    elif stored == "L;4" and isinstance(clear, int):
+        picture.info["transparency"] = (clear & 15) * 17
+    elif stored == "RGB;16B" and isinstance(clear, tuple):
+        picture.info["transparency"] = tuple(level >> 8 for level in clear)
+    return picture
+
+
 def _webp(file: BinaryIO) -> Image.Image:
     """The first frame, around which no memory is left of the decoder; it is decoded here and not in load()."""
     reader = WebPImageFile(file)
@@ -93,7 +106,7 @@ def _avif(file: BinaryIO) -> ImageFile:
 # TIFF and GIF ask PIL's limit of pixels by themselves; that warning, if it is an error, becomes an ImageError.
 FORMATS: dict[str, Callable[[BinaryIO], Image.Image]] = {
     "JPEG": _Jpeg,
-    "PNG": PngImageFile,
+    "PNG": _png,
     "WebP": _webp,
     "GIF": GifImageFile,
     "TIFF": TiffImageFile,
