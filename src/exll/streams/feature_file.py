@@ -1,7 +1,6 @@
 """An ``.npz`` of features: vectors that a backbone has made before, so that no image is needed."""
 
-import zipfile
-import zlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from exll.errors import StreamError
 from exll.streams.example import Example, composed
+from exll.streams.npz import read_arrays
 
 REQUIRED = ("X", "y")
 PER_ROW = ("y", "split", "instance", "video", "frame", "path")
@@ -26,7 +26,7 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
     ``X`` holds the vectors and ``y`` the labels, or places in ``class_names`` where that is there. ``split`` (names, or
     0, 1, 2 for train, val, test), ``instance``, ``video``, ``frame`` and ``path`` are optional; -1 is "not applicable".
     """
-    arrays = _load(source)
+    arrays = read_arrays(source, KEYS, REQUIRED)
     vectors = _vectors(arrays["X"], source)
     for key in PER_ROW:
         if key in arrays and arrays[key].shape != (len(vectors),):
@@ -51,37 +51,6 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
         for row in _rows_of(split, arrays, len(vectors), source)
     ]
     return examples, vectors
-
-
-def _load(source: Path) -> Arrays:
-    try:
-        with zipfile.ZipFile(source):  # np.load takes other formats under this name too, and would say "pickle"
-            pass
-        with np.load(source, allow_pickle=False) as file:
-            missing = [key for key in REQUIRED if key not in file]
-            if missing:
-                raise StreamError(
-                    f"{source} must hold the arrays X (vectors) and y (labels); it has no {' and no '.join(missing)}. "
-                    f"It holds: {', '.join(file.files[:8]) or 'nothing'}."
-                )
-            return {key: _array(file, key, source) for key in KEYS if key in file}
-    except StreamError:
-        raise
-    except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise StreamError(f"{source} is no .npz file that can be read: {error}".rstrip(".") + ".") from error
-
-
-def _array(file: Any, key: str, source: Path) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = file[key]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise StreamError(
-            f"{source}: {key} holds Python objects, which are not loaded. Save it as numbers or as strings "
-            f"({key}.astype(str))."
-        ) from error
-    return array
 
 
 def _vectors(X: NDArray[Any], source: Path) -> NDArray[np.float32]:
@@ -117,7 +86,12 @@ def _labels(arrays: Arrays, source: Path) -> list[str]:
 
 def _names(array: NDArray[Any], key: str, source: Path) -> list[str]:
     """The values as strings; whole numbers are names too."""
-    kind, values = array.dtype.kind, array.tolist()
+    kind = array.dtype.kind
+    if kind == "U":  # stored as numbers, which numpy takes for characters unchecked
+        codes = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).view(np.uint32)
+        if (codes > sys.maxunicode).any():
+            raise StreamError(f"{source}: {key} must hold strings; it holds numbers that are no characters.")
+    values = array.tolist()
     if array.ndim == 1 and kind == "U":
         return [composed(value) for value in values]
     if array.ndim == 1 and kind == "S":
