@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import StreamError
+from exll.features.image import printable
 from exll.streams.example import Example, composed
 from exll.streams.npz import read_arrays
 
@@ -15,6 +16,7 @@ REQUIRED = ("X", "y")
 PER_ROW = ("y", "split", "instance", "video", "frame", "path")
 KEYS = ("X", "class_names", *PER_ROW)
 NOT_APPLICABLE = ("", "-1")
+LONGEST_NAME, MOST_NAMES = 80, 20
 NUMBERED_SPLITS = {"0": "train", "1": "val", "2": "test"}
 
 Arrays = dict[str, NDArray[Any]]
@@ -124,9 +126,9 @@ def _rows_of(split: str | None, arrays: Arrays, rows: int, source: Path) -> list
     names = [name and NUMBERED_SPLITS.get(name, name) for name in _optional(arrays, "split", rows, source)]
     chosen = [row for row, name in enumerate(names) if name == split]
     if not chosen:
-        known = sorted({name for name in names if name})
+        known = sorted({printable(name, LONGEST_NAME) for name in names if name})
         raise StreamError(
             f"{source} has no split {split!r}; "
-            + (f"it has {', '.join(known)}." if known else "its rows are not divided into splits.")
+            + (f"it has {', '.join(known[:MOST_NAMES])}." if known else "its rows are not divided into splits.")
         )
     return chosen

@@ -10,11 +10,12 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from exll.errors import StreamError
+from exll.features.image import printable
 
 # A member that unpacks to more than this many bytes must not be much smaller when packed: features hardly shrink.
 LARGE_MEMBER, MOST_SHRUNK = 256_000_000, 100
 ENCRYPTED = 1
-LONGEST_REASON = 160
+LONGEST_NAME, LONGEST_REASON = 80, 160
 
 
 def read_arrays(source: Path, keys: Collection[str], required: Collection[str]) -> dict[str, NDArray[Any]]:
@@ -28,7 +29,7 @@ def read_arrays(source: Path, keys: Collection[str], required: Collection[str]) 
             if missing:
                 raise StreamError(
                     f"{source} must hold the arrays X (vectors) and y (labels); it has no {' and no '.join(missing)}. "
-                    f"It holds: {', '.join(list(members)[:8]) or 'nothing'}."
+                    f"It holds: {', '.join(printable(name, LONGEST_NAME) for name in list(members)[:8]) or 'nothing'}."
                 )
             return {key: _array(archive, members[key], key, source) for key in keys if key in members}
     except StreamError:
@@ -36,7 +37,7 @@ def read_arrays(source: Path, keys: Collection[str], required: Collection[str]) 
     except MemoryError as error:
         raise StreamError(f"{source} needs more memory than there is.") from error
     except Exception as error:  # zipfile, zlib and numpy fail in many ways on damaged data
-        reason = " ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__
+        reason = printable(" ".join(str(error).split()) or type(error).__name__, LONGEST_REASON)
         raise StreamError(f"{source} is no .npz file that can be read: {reason}".rstrip(".") + ".") from error
 
 
@@ -45,9 +46,9 @@ def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInf
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         if name in members:
-            raise StreamError(f"{source} must hold every array once; it holds {name[:80]!r} twice.")
+            raise StreamError(f"{source} must hold every array once; it holds {printable(name, LONGEST_NAME)!r} twice.")
         if ".." in PurePosixPath(name).parts or name.startswith("/"):
-            raise StreamError(f"{source} must hold plain names; it holds {name[:80]!r}.")
+            raise StreamError(f"{source} must hold plain names; it holds {printable(name, LONGEST_NAME)!r}.")
         members[name] = member
     return members
 
