@@ -123,16 +123,16 @@ def contents(world: Hostile) -> dict[str, bytes | None]:
 
 @pytest.mark.parametrize("orientation", UPRIGHT)
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "TIFF"])
-def test_pictures_are_turned_upright(format: str, orientation: int) -> None:
+def test_pictures_are_transposed_upright(format: str, orientation: int) -> None:
     stored = pixels(encode(PICTURE, format, lossless=True))
-    turned = encode(PICTURE, format, lossless=True, exif=exif(orientation))
-    np.testing.assert_array_equal(pixels(turned), UPRIGHT[orientation](stored))
+    transposed = encode(PICTURE, format, lossless=True, exif=exif(orientation))
+    np.testing.assert_array_equal(pixels(transposed), UPRIGHT[orientation](stored))
 
 
 @pytest.mark.parametrize("orientation", UPRIGHT)
-def test_a_compressed_tiff_is_turned_once(orientation: int) -> None:
-    turned = encode(PICTURE, "TIFF", compression="tiff_lzw", exif=exif(orientation))
-    np.testing.assert_array_equal(pixels(turned), UPRIGHT[orientation](NOISE))
+def test_a_compressed_tiff_is_transposed_once(orientation: int) -> None:
+    transposed = encode(PICTURE, "TIFF", compression="tiff_lzw", exif=exif(orientation))
+    np.testing.assert_array_equal(pixels(transposed), UPRIGHT[orientation](NOISE))
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -151,14 +151,14 @@ def test_the_orientation_is_found_in_either_byte_order_and_behind_the_pixels(ord
         np.testing.assert_array_equal(pixels(content), np.rot90(NOISE, -1))
 
 
-def test_a_picture_that_was_turned_is_not_turned_again() -> None:
+def test_a_picture_that_was_transposed_is_not_transposed_again() -> None:
     once = read_image(encode(PICTURE, "PNG", exif=exif(6)))
     assert once.info == {}
     np.testing.assert_array_equal(pixels(once), np.asarray(once))
     np.testing.assert_array_equal(pixels(encode(once, "PNG")), np.asarray(once))
 
 
-def test_broken_exif_neither_warns_nor_turns() -> None:
+def test_broken_exif_neither_warns_nor_transposes() -> None:
     whole = exif(6).tobytes()
     for block in [
         *(whole[:n] for n in range(6, len(whole) - 6)),
@@ -544,9 +544,9 @@ def test_pil_images_are_left_as_they_are() -> None:
         assert (picture.mode, picture.size, picture.tobytes(), dict(picture.info), picture.getpalette()) == before
 
 
-def test_pil_images_are_turned_upright_and_refused_when_broken() -> None:
-    turned = Image.open(io.BytesIO(encode(PICTURE, "PNG", exif=exif(6))))
-    np.testing.assert_array_equal(pixels(turned), np.rot90(NOISE, -1))
+def test_pil_images_are_transposed_upright_and_refused_when_broken() -> None:
+    transposed = Image.open(io.BytesIO(encode(PICTURE, "PNG", exif=exif(6))))
+    np.testing.assert_array_equal(pixels(transposed), np.rot90(NOISE, -1))
     assert "PNG: image file is truncated" in refusal(Image.open(io.BytesIO(ENCODED["png"][:500])))
     closed = Image.open(io.BytesIO(ENCODED["png"]))
     closed.close()

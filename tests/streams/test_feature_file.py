@@ -94,7 +94,7 @@ def test_a_split_that_is_not_there_is_answered_with_those_that_are(tmp_path: Pat
     [
         ({"X": None}, "it has no X. It holds: y, class_names."),
         ({"y": None}, "it has no y. It holds: X, class_names."),
-        ({"X": X[0]}, "X must be a 2-D array of numbers, one vector a row; it is 1-D of float64."),
+        ({"X": X[0]}, "X must be a 2-D array of numbers, one vector per row; it is 1-D of float64."),
         ({"X": X.astype(str)}, "X must be a 2-D array of numbers"),
         ({"X": X > 0}, "X must be a 2-D array of numbers"),
         ({"X": X[:0], "y": np.array([], int)}, "at least one vector; its shape is (0, 3)"),

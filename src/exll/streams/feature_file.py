@@ -39,7 +39,7 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
     labels = _labels(arrays, source)
     refs, instances, videos = (
         _optional(arrays, key, len(vectors), source) for key in ("path", "instance", "video")
-    )  # each one name or None a row
+    )  # for each row a name or None
     frames = _frames(arrays, len(vectors), source)
     examples = [
         Example(
@@ -58,7 +58,7 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
 def _vectors(X: NDArray[Any], source: Path) -> NDArray[np.float32]:
     if X.ndim != 2 or X.dtype.kind not in "fiu":
         raise StreamError(
-            f"{source}: X must be a 2-D array of numbers, one vector a row; it is {X.ndim}-D of {X.dtype}."
+            f"{source}: X must be a 2-D array of numbers, one vector per row; it is {X.ndim}-D of {X.dtype}."
         )
     if 0 in X.shape:
         raise StreamError(f"{source}: X must hold at least one vector; its shape is {X.shape}.")
