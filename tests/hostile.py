@@ -1,4 +1,4 @@
-"""A folder of images as the world has them: odd, turned, cut, bombs, and things that only look like images."""
+"""A folder of images as the world has them: odd, transposed, cut, bombs, and things that only look like images."""
 
 import io
 import os
@@ -45,7 +45,7 @@ class Hostile:
 def write_hostile_folder(folder: Path, seed: int = 0) -> Hostile:
     """About 200 files in class folders, the same for the same seed."""
     writer = _Writer(folder, np.random.default_rng(seed))
-    for write in (_formats, _turned, _cut, _bombs, _names, _places, _junk):
+    for write in (_formats, _transposed, _cut, _bombs, _names, _places, _junk):
         write(writer)
     return Hostile(frozenset(writer.good), frozenset(writer.bad))
 
@@ -153,7 +153,7 @@ def webp(kind: bytes, content: bytes) -> bytes:
 
 def jpeg_with_size(content: bytes, width: int, height: int) -> bytes:
     """A JPEG whose header is made to claim another size."""
-    place = content.index(b"\xff\xc0") + 5
+    place = next(found for start in (b"\xff\xc0\0", b"\xff\xc2\0") if (found := content.find(start)) >= 0) + 5
     return content[:place] + struct.pack(">HH", height, width) + content[place + 4 :]
 
 
@@ -236,16 +236,16 @@ def _formats(writer: _Writer) -> None:
     writer.write("formats/below zero.tif", encode(Image.fromarray(np.full((8, 8), -5, np.int32)), "TIFF"), good=False)
 
 
-def _turned(writer: _Writer) -> None:
+def _transposed(writer: _Writer) -> None:
     picture = writer.picture()
     for orientation in range(1, 9):
         for extension, format in (("jpg", "JPEG"), ("png", "PNG"), ("webp", "WEBP"), ("tif", "TIFF"), ("avif", "AVIF")):
             content = encode(picture, format, exif=exif(orientation))
-            writer.write(f"turned/{orientation}.{extension}", content, good=True)
+            writer.write(f"transposed/{orientation}.{extension}", content, good=True)
         if HAS_HEIC:
             content = heic(picture, exif=exif(orientation).tobytes())
-            writer.write(f"turned/{orientation}.heic", content, good=True)
-    writer.write("turned/99.jpg", encode(picture, "JPEG", exif=exif(99)), good=True)
+            writer.write(f"transposed/{orientation}.heic", content, good=True)
+    writer.write("transposed/99.jpg", encode(picture, "JPEG", exif=exif(99)), good=True)
 
 
 def _cut(writer: _Writer) -> None:

@@ -57,27 +57,27 @@ def test_the_picture_is_read_from_bytes_and_from_a_path(format: str, tmp_path: P
 
 @pytest.mark.parametrize("orientation", UPRIGHT)
 @pytest.mark.parametrize("format", [HEIC, "AVIF"])
-def test_a_photo_is_turned_once(format: str, orientation: int) -> None:
-    turned = written(PICTURE, format, exif=exif(orientation).tobytes())
-    assert orientation == 1 or b"irot" in turned or b"imir" in turned
-    np.testing.assert_allclose(fields(turned), UPRIGHT[orientation](SMALL), atol=8)
-    np.testing.assert_allclose(fields(turned.replace(EXIF_ITEM, OTHER_ITEM)), UPRIGHT[orientation](SMALL), atol=8)
+def test_a_photo_is_transposed_once(format: str, orientation: int) -> None:
+    transposed = written(PICTURE, format, exif=exif(orientation).tobytes())
+    assert orientation == 1 or b"irot" in transposed or b"imir" in transposed
+    np.testing.assert_allclose(fields(transposed), UPRIGHT[orientation](SMALL), atol=8)
+    np.testing.assert_allclose(fields(transposed.replace(EXIF_ITEM, OTHER_ITEM)), UPRIGHT[orientation](SMALL), atol=8)
 
 
 @needs_heic
-def test_the_exif_of_a_heic_alone_turns_nothing() -> None:
-    turned = written(PICTURE, "HEIC", exif=exif(6).tobytes())
-    assert turned.count(b"irot") == 1
-    assert EXIF_ITEM in turned
-    np.testing.assert_allclose(fields(turned.replace(b"irot", b"free")), SMALL, atol=8)
+def test_the_exif_of_a_heic_alone_transposes_nothing() -> None:
+    transposed = written(PICTURE, "HEIC", exif=exif(6).tobytes())
+    assert transposed.count(b"irot") == 1
+    assert EXIF_ITEM in transposed
+    np.testing.assert_allclose(fields(transposed.replace(b"irot", b"free")), SMALL, atol=8)
 
 
 @needs_heic
-def test_a_heic_that_pil_has_opened_is_not_turned_again() -> None:
+def test_a_heic_that_pil_has_opened_is_not_transposed_again() -> None:
     from pillow_heif import HeifImageFile
 
-    turned = written(PICTURE, "HEIC", exif=exif(6).tobytes())
-    opened = HeifImageFile(io.BytesIO(turned))  # type: ignore[no-untyped-call]
+    transposed = written(PICTURE, "HEIC", exif=exif(6).tobytes())
+    opened = HeifImageFile(io.BytesIO(transposed))  # type: ignore[no-untyped-call]
     opened.info["exif"] = exif(6).tobytes()  # pillow-heif says 1 here; other plug-ins leave what the file says
     np.testing.assert_allclose(fields(opened), np.rot90(SMALL, -1), atol=8)
 
@@ -91,7 +91,7 @@ def avif_with_exif(block: Image.Exif) -> bytes:
     return content
 
 
-def test_the_exif_of_an_avif_turns_nothing() -> None:
+def test_the_exif_of_an_avif_transposes_nothing() -> None:
     for boxes, expected in ((1, SMALL), (6, np.rot90(SMALL, -1))):
         content = avif_with_exif(exif(boxes))
         assert (b"irot" in content) == (boxes == 6)

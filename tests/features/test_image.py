@@ -123,16 +123,16 @@ def contents(world: Hostile) -> dict[str, bytes | None]:
 
 @pytest.mark.parametrize("orientation", UPRIGHT)
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "TIFF"])
-def test_pictures_are_turned_upright(format: str, orientation: int) -> None:
+def test_pictures_are_transposed_upright(format: str, orientation: int) -> None:
     stored = pixels(encode(PICTURE, format, lossless=True))
-    turned = encode(PICTURE, format, lossless=True, exif=exif(orientation))
-    np.testing.assert_array_equal(pixels(turned), UPRIGHT[orientation](stored))
+    transposed = encode(PICTURE, format, lossless=True, exif=exif(orientation))
+    np.testing.assert_array_equal(pixels(transposed), UPRIGHT[orientation](stored))
 
 
 @pytest.mark.parametrize("orientation", UPRIGHT)
-def test_a_compressed_tiff_is_turned_once(orientation: int) -> None:
-    turned = encode(PICTURE, "TIFF", compression="tiff_lzw", exif=exif(orientation))
-    np.testing.assert_array_equal(pixels(turned), UPRIGHT[orientation](NOISE))
+def test_a_compressed_tiff_is_transposed_once(orientation: int) -> None:
+    transposed = encode(PICTURE, "TIFF", compression="tiff_lzw", exif=exif(orientation))
+    np.testing.assert_array_equal(pixels(transposed), UPRIGHT[orientation](NOISE))
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -151,14 +151,14 @@ def test_the_orientation_is_found_in_either_byte_order_and_behind_the_pixels(ord
         np.testing.assert_array_equal(pixels(content), np.rot90(NOISE, -1))
 
 
-def test_a_picture_that_was_turned_is_not_turned_again() -> None:
+def test_a_picture_that_was_transposed_is_not_transposed_again() -> None:
     once = read_image(encode(PICTURE, "PNG", exif=exif(6)))
     assert once.info == {}
     np.testing.assert_array_equal(pixels(once), np.asarray(once))
     np.testing.assert_array_equal(pixels(encode(once, "PNG")), np.asarray(once))
 
 
-def test_broken_exif_neither_warns_nor_turns() -> None:
+def test_broken_exif_neither_warns_nor_transposes() -> None:
     whole = exif(6).tobytes()
     for block in [
         *(whole[:n] for n in range(6, len(whole) - 6)),
@@ -234,6 +234,31 @@ def test_one_clear_grey_among_65536_becomes_white() -> None:
         )
         assert pixels(content)[0].tolist() == [[level] * 3 for level in expected]
         assert pixels(Image.open(io.BytesIO(content)))[0, :, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("colour", "depth", "row", "clear", "expected"),
+    [
+        (0, 2, b"\x1b", [2], [0, 85, 255, 255]),
+        (0, 4, b"\x5a\xa5", [5], [255, 170, 170, 255]),
+        (0, 16, struct.pack(">4H", 0, 4660, 4661, 65535), [4660], [0, 255, 18, 255]),
+        (4, 16, struct.pack(">8H", 4660, 65535, 4660, 0, 0, 65535, 0, 0), None, [18, 255, 0, 255]),
+        (2, 16, struct.pack(">12H", *(4660,) * 3, *(18,) * 3, *(5000,) * 3, *(0,) * 3), [4660] * 3, [255, 0, 19, 0]),
+    ],
+    ids=["grey of 2 bits", "grey of 4 bits", "grey of 16 bits", "grey of 16 bits with alpha", "colours of 16 bits"],
+)
+@pytest.mark.parametrize("at_least", [None, 1])
+def test_what_is_transparent_in_a_png_of_any_depth_becomes_white(
+    colour: int,
+    depth: int,
+    row: bytes,
+    clear: list[int] | None,
+    expected: list[int],
+    at_least: int | None,
+) -> None:
+    before = b"" if clear is None else png_chunk(b"tRNS", struct.pack(f">{len(clear)}H", *clear))
+    content = png(4, 1, b"\0" + row, before=before, colour=colour, depth=depth)
+    assert np.asarray(read_image(content, at_least=at_least))[0, :, 0].tolist() == expected
 
 
 def test_cmyk_keeps_its_colours_in_a_jpeg_of_adobe_and_in_a_tiff() -> None:
@@ -519,9 +544,9 @@ def test_pil_images_are_left_as_they_are() -> None:
         assert (picture.mode, picture.size, picture.tobytes(), dict(picture.info), picture.getpalette()) == before
 
 
-def test_pil_images_are_turned_upright_and_refused_when_broken() -> None:
-    turned = Image.open(io.BytesIO(encode(PICTURE, "PNG", exif=exif(6))))
-    np.testing.assert_array_equal(pixels(turned), np.rot90(NOISE, -1))
+def test_pil_images_are_transposed_upright_and_refused_when_broken() -> None:
+    transposed = Image.open(io.BytesIO(encode(PICTURE, "PNG", exif=exif(6))))
+    np.testing.assert_array_equal(pixels(transposed), np.rot90(NOISE, -1))
     assert "PNG: image file is truncated" in refusal(Image.open(io.BytesIO(ENCODED["png"][:500])))
     closed = Image.open(io.BytesIO(ENCODED["png"]))
     closed.close()

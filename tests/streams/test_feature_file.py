@@ -1,3 +1,8 @@
+import io
+import os
+import struct
+import tracemalloc
+import warnings
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -89,7 +94,7 @@ def test_a_split_that_is_not_there_is_answered_with_those_that_are(tmp_path: Pat
     [
         ({"X": None}, "it has no X. It holds: y, class_names."),
         ({"y": None}, "it has no y. It holds: X, class_names."),
-        ({"X": X[0]}, "X must be a 2-D array of numbers, one vector a row; it is 1-D of float64."),
+        ({"X": X[0]}, "X must be a 2-D array of numbers, one vector per row; it is 1-D of float64."),
         ({"X": X.astype(str)}, "X must be a 2-D array of numbers"),
         ({"X": X > 0}, "X must be a 2-D array of numbers"),
         ({"X": X[:0], "y": np.array([], int)}, "at least one vector; its shape is (0, 3)"),
@@ -141,6 +146,99 @@ def test_an_archive_of_other_things_is_refused(tmp_path: Path) -> None:
         archive.writestr("readme.txt", "hello")
     with pytest.raises(StreamError, match=r"no X and no y\. It holds: readme\.txt\."):
         read_features(tmp_path / "other.npz")
+
+
+def npy(header: str, content: bytes = b"") -> bytes:
+    """A member made by hand, whatever its header claims."""
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text + content
+
+
+def claims(shape: object, descr: str = "<f4") -> str:
+    return f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+
+
+def archive(folder: Path, X: bytes, *more: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    source = folder / "features.npz"
+    y = io.BytesIO()
+    np.save(y, np.array(["cup"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are there twice
+        with zipfile.ZipFile(source, "w", compression) as file:
+            for name, content in (("X.npy", X), ("y.npy", y.getvalue()), *more):
+                file.writestr(name, content)
+    return source
+
+
+def refusal(source: Path) -> str:
+    with pytest.raises(StreamError) as caught:
+        read_features(source)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(source))
+    assert str(caught.value).endswith(".")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "complaint"),
+    [
+        (claims((10**12, 10**3)), "claims to be float32 of the shape (1000000000000, 1000); it holds 8 bytes"),
+        (claims((3, 1)), "of the shape (3, 1); it holds 8 bytes"),
+        (claims((-1, 2)), "of the shape (-1, 2)"),
+        (claims((10**12, 2), "|S0"), "claims to be |S0 of the shape"),
+        (claims((1, 2), "|O"), "X holds Python objects"),
+        (claims((1, 2), "no type"), "is no .npz file that can be read"),
+        (claims("'two'"), "is no .npz file that can be read"),
+        ("[" * 5000, "is no .npz file that can be read"),
+        ("'open", "is no .npz file that can be read"),
+        ("", "is no .npz file that can be read"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_header_claims_is_compared_with_what_is_there(tmp_path: Path, header: str, complaint: str) -> None:
+    assert complaint in refusal(archive(tmp_path, npy(header, bytes(8))))
+
+
+def test_members_that_numpy_does_not_write_are_refused(tmp_path: Path) -> None:
+    good = npy(claims((1, 2)), bytes(8))
+    assert len(read_features(archive(tmp_path, good))[0]) == 1
+    assert "every array once; it holds 'X' twice" in refusal(archive(tmp_path, good, ("X.npy", good)))
+    assert "every array once; it holds 'X' twice" in refusal(archive(tmp_path, good, ("X", good)))
+    assert "plain names; it holds '../../X'" in refusal(archive(tmp_path, good, ("../../X.npy", good)))
+    assert "plain names; it holds '/X'" in refusal(archive(tmp_path, good, ("/X.npy", good)))
+    assert "packed in a way" in refusal(archive(tmp_path, good, compression=zipfile.ZIP_LZMA))
+
+
+def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:
+    source = archive(tmp_path, npy(claims((1, 2)), bytes(8)))
+    content = bytearray(source.read_bytes())
+    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(start) + flags] |= 1
+    source.write_bytes(content)
+    assert "X is encrypted. Save the arrays without a password." in refusal(source)
+
+
+@pytest.mark.slow
+def test_a_small_file_that_would_unpack_to_very_much_is_refused_unread(tmp_path: Path) -> None:
+    source = archive(tmp_path, npy(claims((75_000_000, 1)), bytes(300_000_000)))
+    assert source.stat().st_size < 400_000
+    tracemalloc.start()
+    try:
+        assert "bytes, more than 100 times its size" in refusal(source)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_name_of_no_characters_is_refused(tmp_path: Path) -> None:
+    names = np.array(["cup"]).view(np.uint32)
+    names[0] = 0x7FFFFFFF
+    assert "y must hold strings" in refusal(saved(tmp_path, X=X[:1], y=names.view("<U3")))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    assert "it is not a file" in refusal(tmp_path / "pipe.npz")
 
 
 @pytest.mark.data

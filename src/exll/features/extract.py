@@ -22,7 +22,8 @@ LARGEST_FILE = 256_000_000
 READ_TOGETHER = 16
 # Grows when the same file gives other pixels than before, so that no vector of the old ones is taken from the cache.
 # 2: colours are converted to sRGB by their profile.
-READING = 2
+# 3: pictures of more than 16 megapixels are reduced before they are resized.
+READING = 3
 
 Region: TypeAlias = tuple[Path, PixelBox | None]  # a file, and the part of it that is looked at where it is not all
 

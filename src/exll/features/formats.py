@@ -8,9 +8,9 @@ import io
 import re
 import struct
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from PIL import features
+from PIL import Image, features
 from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
 from PIL.ImageFile import ImageFile
@@ -41,6 +41,28 @@ class _Jpeg(JpegImageFile):
         """Left out: nobody asks for the resolution, and a broken EXIF block would warn here."""
 
 
+def _png(file: BinaryIO) -> ImageFile:
+    """PIL brings every depth but grey of 16 bits to 8 bits, and leaves the transparent colour as the file has it."""
+    picture = PngImageFile(file)
+    clear, stored = picture.info.get("transparency"), picture.tile[0].args if picture.tile else None
+    if stored == "L;2" and isinstance(clear, int):
+        picture.info["transparency"] = (clear & 3) * 85
+    elif stored == "L;4" and isinstance(clear, int):
+        picture.info["transparency"] = (clear & 15) * 17
+    elif stored == "RGB;16B" and isinstance(clear, tuple):
+        picture.info["transparency"] = tuple(level >> 8 for level in clear)
+    return picture
+
+
+def _webp(file: BinaryIO) -> Image.Image:
+    """The first frame, around which no memory is left of the decoder; it is decoded here and not in load()."""
+    reader = WebPImageFile(file)
+    pixels, _, _ = reader._get_next()
+    picture = Image.frombuffer(reader.rawmode, reader.size, pixels)
+    picture.info = reader.info
+    return picture
+
+
 def _heic(file: BinaryIO) -> ImageFile:
     """Only the boxes are read here. libheif decodes in load(), and refuses an image that is larger than announced."""
     content = file.read()
@@ -63,10 +85,17 @@ def _avif(file: BinaryIO) -> ImageFile:
         raise MissingDecoderError("reading AVIF images needs a Pillow with AVIF in it: pip install --upgrade pillow.")
     from PIL.AvifImagePlugin import AvifImageFile
 
+    class Avif(AvifImageFile):
+        def load(self) -> Any:
+            if self.tile and self._decoder is not None:
+                pixels = self._decoder.get_frame(0)[0]
+                self._decoder, self.fp = None, io.BytesIO(pixels)  # what the decoder holds is not needed any more
+            return ImageFile.load(self)
+
     content = file.read()
     # PIL would parse the EXIF block, and warn or fail where it is broken. Nothing in it is needed: the orientation of
     # an AVIF stands in boxes of its own. Under another name the block is passed over.
-    picture = AvifImageFile(io.BytesIO(EXIF_ITEM.sub(rb"\1free", content)))
+    picture = Avif(io.BytesIO(EXIF_ITEM.sub(rb"\1free", content)))
     codes = set(COLOUR_CODES.findall(content))
     if len(codes) == 1:  # PIL does not say which belong to which image
         primaries, transfer = struct.unpack(">HH", codes.pop())
@@ -75,10 +104,10 @@ def _avif(file: BinaryIO) -> ImageFile:
 
 
 # TIFF and GIF ask PIL's limit of pixels by themselves; that warning, if it is an error, becomes an ImageError.
-FORMATS: dict[str, Callable[[BinaryIO], ImageFile]] = {
+FORMATS: dict[str, Callable[[BinaryIO], Image.Image]] = {
     "JPEG": _Jpeg,
-    "PNG": PngImageFile,
-    "WebP": WebPImageFile,
+    "PNG": _png,
+    "WebP": _webp,
     "GIF": GifImageFile,
     "TIFF": TiffImageFile,
     "BMP": BmpImageFile,

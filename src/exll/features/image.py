@@ -3,8 +3,7 @@
 import io
 import os
 import stat
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -12,36 +11,28 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from PIL.ImageCms import ImageCmsTransform
 
 from exll.errors import ImageError
-from exll.features.colour import as_rgb, converter_to_srgb
+from exll.features.decoder_bytes import WEBP_BYTES, decoder_bytes, picture_bytes
+from exll.features.decoding_memory import DECODING
 from exll.features.formats import FORMATS, HEAD_BYTES, MissingDecoderError, image_format, sizes_before_opening
 from exll.features.other_kinds import looks_like
+from exll.features.upright import RGB_BYTES, exif_orientation, is_upright_rgb, scaled, upright_rgb
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes | NDArray[Any] | Image.Image
 MOST_PIXELS = 100_000_000
 MOST_SCANS = 100
+MOST_PIXELS_KEPT = 16_000_000  # larger pictures are reduced after they were decoded, where that is enough
 
 # A JPEG is decoded at a fraction of its size only while this many times the needed side remains.
 DRAFT_MARGIN = 2
 LONGEST_NAME, LONGEST_REASON = 120, 80
-ORIENTATION_TAG = 0x0112
 
 FILTERS = {
     "nearest": Image.Resampling.NEAREST,
     "bilinear": Image.Resampling.BILINEAR,
     "bicubic": Image.Resampling.BICUBIC,
     "lanczos": Image.Resampling.LANCZOS,
-}
-TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
 }
 
 
@@ -51,7 +42,10 @@ def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels:
     A source is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image. The content decides on
     the format, not the name. Of several images in a file the first or the primary one is read. Colours are converted
     to sRGB by the profile in the file. What is transparent becomes white. ``at_least`` is the shortest side that will
-    be needed: it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and changes nothing else.
+    be needed: it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and reduces other pictures of over 16 megapixels.
+
+    All threads together take at most 560 MB for decoding: they wait for one another, and an image that takes more alone
+    is refused.
 
     >>> read_image(np.zeros((2, 3), np.uint8)).size
     (3, 2)
@@ -62,7 +56,9 @@ def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels:
     if isinstance(source, Image.Image):
         with _plain_errors("", source.format or "PIL"):
             _check_size(source.size, "", most_pixels)
-            return _upright_rgb(source, "")
+            with DECODING.claim(picture_bytes(source) + RGB_BYTES * source.width * source.height):
+                source.load()
+                return upright_rgb(source, _orientation(source), 1, "")
     if isinstance(source, np.ndarray):
         return _from_array(source, most_pixels)
     if isinstance(source, bytes):
@@ -146,14 +142,65 @@ def _decoded(file: BinaryIO, where: str, at_least: int | None, most_pixels: int)
             raise ImageError(f"{where}the image has {scans:,} scans; at most {MOST_SCANS} are decoded.")
         file.seek(0)
     with _plain_errors(where, name):
-        for size in sizes_before_opening(name, head, file):
+        sizes = list(sizes_before_opening(name, head, file))
+        for size in sizes:
             _check_size(size, where, most_pixels)
-        with FORMATS[name](file) as picture:
-            _check_size(picture.size, where, most_pixels)
-            if at_least is not None and name == "JPEG":  # a HEIC would give an embedded preview instead
-                side = DRAFT_MARGIN * max(1, at_least)
-                picture.draft(None, (side, side))
-            return _upright_rgb(picture, where)
+        pixels = max((width * height for width, height in sizes), default=0)
+        if name != "WebP":
+            return _opened(name, file, where, at_least, most_pixels, pixels)
+        # Its decoder takes memory as soon as it is made.
+        _check_memory(WEBP_BYTES * pixels, sizes[0], where)
+        with DECODING.claim(WEBP_BYTES * pixels):
+            return _opened(name, file, where, at_least, most_pixels, pixels)
+
+
+def _opened(name: str, file: BinaryIO, where: str, at_least: int | None, most_pixels: int, pixels: int) -> Image.Image:
+    picture = FORMATS[name](file)
+    size = picture.size
+    _check_size(size, where, most_pixels)
+    pixels, side = max(pixels, size[0] * size[1]), DRAFT_MARGIN * max(1, at_least or 0)
+    if at_least is not None and name == "JPEG":  # a HEIC would give an embedded preview instead
+        picture.draft(None, (side, side))
+    reduces = at_least is not None and name != "JPEG" and pixels > MOST_PIXELS_KEPT
+    factor = max(1, min(size) // side) if reduces else 1
+    needed = decoder_bytes(name, picture, pixels, file)
+    _check_memory(needed, size, where)
+    with DECODING.claim(max(needed, _bytes_with_result(picture, factor))):
+        try:
+            return _loaded(picture, factor, where)
+        finally:
+            picture.close()
+            del picture  # and with it its decoder, before the claim ends
+
+
+def _loaded(picture: Image.Image, factor: int, where: str) -> Image.Image:
+    picture.load()
+    orientation = _orientation(picture)
+    if factor == 1 and is_upright_rgb(picture, orientation):
+        upright = picture._new(picture.im)  # without a copy: nobody else has these pixels
+    else:
+        _check_memory(_bytes_with_result(picture, factor), picture.size, where)
+        upright = upright_rgb(picture, orientation, factor, where)
+    upright.info = {}  # an orientation left here would be applied a second time by whoever asks next
+    return upright
+
+
+def _orientation(picture: Image.Image) -> int:
+    """To be asked for after loading: in a PNG it may follow the pixels. libheif transposes a HEIC by its boxes, which
+    alone count there, so that its EXIF must not do it once more."""
+    return 1 if picture.format == "HEIF" else exif_orientation(picture.info)
+
+
+def _bytes_with_result(picture: Image.Image, factor: int) -> int:
+    return picture_bytes(picture) + RGB_BYTES * picture.width * picture.height // factor**2
+
+
+def _check_memory(needed: int, size: tuple[int, int], where: str) -> None:
+    if needed > DECODING.limit:
+        raise ImageError(
+            f"{where}the image has {size[0]} x {size[1]} pixels, and decoding it takes {needed // 10**6} MB of memory; "
+            f"at most {DECODING.limit // 10**6} MB are taken."
+        )
 
 
 @contextmanager
@@ -188,90 +235,6 @@ def _check_size(size: tuple[int, int], where: str, most_pixels: int) -> None:
         raise ImageError(f"{where}the image has {width} x {height} pixels; at most {most_pixels:,} are read.")
 
 
-def _upright_rgb(picture: Image.Image, where: str) -> Image.Image:
-    picture.load()
-    # The orientation is asked for after loading: in a PNG it may follow the pixels. libheif turns a HEIC by its boxes,
-    # which alone count there, so that its EXIF must not turn it once more.
-    turn = None if picture.format == "HEIF" else TURNS.get(_orientation(picture.info))
-    upright = _rgb(picture, where)
-    if turn is not None:
-        upright = upright.transpose(turn)
-    upright.info = {}  # an orientation left here would be applied a second time by whoever asks next
-    return upright
-
-
-def _orientation(info: Mapping[Any, Any]) -> int:
-    """The EXIF orientation, 1 where there is none. PIL's own reader warns about every other fault in the block."""
-    try:
-        exif = info.get("exif") or bytes.fromhex("".join(info.get("Raw profile type exif", "").split("\n")[3:]))
-        while exif.startswith(b"Exif\0\0"):
-            exif = exif[6:]
-        order = {b"II": "<", b"MM": ">"}[exif[:2]]
-        (start,) = struct.unpack_from(order + "I", exif, 4)
-        (count,) = struct.unpack_from(order + "H", exif, start)
-        for place in range(start + 2, start + 2 + 12 * count, 12):
-            tag, kind = struct.unpack_from(order + "HH", exif, place)
-            if tag == ORIENTATION_TAG:
-                number: int = struct.unpack_from(order + {1: "B", 3: "H", 4: "I"}[kind], exif, place + 8)[0]
-                return number
-    except (struct.error, KeyError, ValueError, TypeError, AttributeError):
-        pass
-    return 1
-
-
-def _rgb(picture: Image.Image, where: str) -> Image.Image:
-    converter = converter_to_srgb(picture)
-    if picture.mode in ("I", "F") or picture.mode.startswith("I;16"):
-        picture = _eight_bits(picture, where)
-    if picture.has_transparency_data:
-        return _over_white(picture, converter)
-    return as_rgb(picture, converter)
-
-
-def _eight_bits(picture: Image.Image, where: str) -> Image.Image:
-    values = np.asarray(picture)
-    grey = Image.fromarray(_deep_grey(values, where))
-    clear = picture.info.get("transparency")
-    if isinstance(clear, int):  # the one grey that is transparent, among all the 65,536
-        grey.putalpha(Image.fromarray(np.where(values == clear, 0, 255).astype(np.uint8)))
-    return grey
-
-
-def _over_white(picture: Image.Image, converter: ImageCmsTransform | None) -> Image.Image:
-    straight = picture.convert("LA") if picture.mode == "La" else picture
-    colours = straight.convert("RGBA")
-    if converter is not None:
-        converted = as_rgb(colours, converter)
-        converted.putalpha(colours.getchannel("A"))
-        colours = converted
-    canvas = Image.new("RGB", picture.size, "white")
-    canvas.paste(colours, mask=colours)
-    return canvas
-
-
-def _deep_grey(values: NDArray[Any], where: str) -> NDArray[np.uint8]:
-    """Grey of 16 bits or more, or of floats, as 8 bits."""
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ImageError(f"{where}the image must hold finite numbers; it holds NaN or inf.")
-    lowest, highest = values.min(), values.max()
-    largest = 255 if values.dtype.kind == "f" else 65535
-    if lowest < 0 or highest > largest:
-        raise ImageError(
-            f"{where}the image must hold numbers from 0 to {largest}; they go from {lowest:.6g} to {highest:.6g}."
-        )
-    if values.dtype.kind == "f":
-        return _from_unit(values) if highest <= 1 else np.rint(values).astype(np.uint8)
-    return _from_16_bits(values)
-
-
-def _from_16_bits(values: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.rint(values.astype(np.float32) / 257).astype(np.uint8)  # 65535 = 257 * 255
-
-
-def _from_unit(values: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.rint(values.astype(np.float32) * 255).astype(np.uint8)
-
-
 def _from_array(array: NDArray[Any], most_pixels: int) -> Image.Image:
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
         hint = " Is the channel axis first?" if array.ndim == 3 and array.shape[0] in (1, 3, 4) else ""
@@ -279,10 +242,11 @@ def _from_array(array: NDArray[Any], most_pixels: int) -> Image.Image:
             f"the image must be (height, width) or (height, width, 1, 3 or 4 channels); got {array.shape}.{hint}"
         )
     _check_size((array.shape[1], array.shape[0]), "", most_pixels)
-    pixels = _as_uint8(np.asarray(array))
-    if pixels.ndim == 3 and pixels.shape[2] == 1:
-        pixels = pixels[:, :, 0]
-    return _rgb(Image.fromarray(pixels), "")
+    with DECODING.claim(array.size + 2 * RGB_BYTES * array.shape[0] * array.shape[1]):
+        pixels = _as_uint8(np.asarray(array))
+        if pixels.ndim == 3 and pixels.shape[2] == 1:
+            pixels = pixels[:, :, 0]
+        return upright_rgb(Image.fromarray(pixels), 1, 1, "")
 
 
 def _as_uint8(array: NDArray[Any]) -> NDArray[np.uint8]:
@@ -291,7 +255,7 @@ def _as_uint8(array: NDArray[Any]) -> NDArray[np.uint8]:
     if array.dtype == np.bool_:
         return array.astype(np.uint8) * np.uint8(255)
     if array.dtype.kind == "u" and array.dtype.itemsize == 2:
-        return _from_16_bits(array)
+        return scaled(array, 1 / 257)
     if array.dtype.kind == "f":
         lowest, highest = array.min(), array.max()
         if not (lowest >= 0 and highest <= 1):
@@ -299,5 +263,5 @@ def _as_uint8(array: NDArray[Any]) -> NDArray[np.uint8]:
                 f"the image is of {array.dtype} and must hold numbers from 0 to 1; they go from {lowest:.6g} to "
                 f"{highest:.6g}. Divide them by 255, or use uint8?"
             )
-        return _from_unit(array)
+        return scaled(array, 255)
     raise ImageError(f"the image must be of uint8, uint16, bool, or floats from 0 to 1; got {array.dtype}.")

@@ -1,7 +1,6 @@
 """An ``.npz`` of features: vectors that a backbone has made before, so that no image is needed."""
 
-import zipfile
-import zlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import StreamError
+from exll.features.image import printable
 from exll.streams.example import Example, composed
+from exll.streams.npz import read_arrays
 
 REQUIRED = ("X", "y")
 PER_ROW = ("y", "split", "instance", "video", "frame", "path")
 KEYS = ("X", "class_names", *PER_ROW)
 NOT_APPLICABLE = ("", "-1")
+LONGEST_NAME, MOST_NAMES = 80, 20
 NUMBERED_SPLITS = {"0": "train", "1": "val", "2": "test"}
 
 Arrays = dict[str, NDArray[Any]]
@@ -26,7 +28,7 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
     ``X`` holds the vectors and ``y`` the labels, or places in ``class_names`` where that is there. ``split`` (names, or
     0, 1, 2 for train, val, test), ``instance``, ``video``, ``frame`` and ``path`` are optional; -1 is "not applicable".
     """
-    arrays = _load(source)
+    arrays = read_arrays(source, KEYS, REQUIRED)
     vectors = _vectors(arrays["X"], source)
     for key in PER_ROW:
         if key in arrays and arrays[key].shape != (len(vectors),):
@@ -37,7 +39,7 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
     labels = _labels(arrays, source)
     refs, instances, videos = (
         _optional(arrays, key, len(vectors), source) for key in ("path", "instance", "video")
-    )  # each one name or None a row
+    )  # for each row a name or None
     frames = _frames(arrays, len(vectors), source)
     examples = [
         Example(
@@ -53,41 +55,10 @@ def read_features(source: Path, split: str | None = None) -> tuple[list[Example]
     return examples, vectors
 
 
-def _load(source: Path) -> Arrays:
-    try:
-        with zipfile.ZipFile(source):  # np.load takes other formats under this name too, and would say "pickle"
-            pass
-        with np.load(source, allow_pickle=False) as file:
-            missing = [key for key in REQUIRED if key not in file]
-            if missing:
-                raise StreamError(
-                    f"{source} must hold the arrays X (vectors) and y (labels); it has no {' and no '.join(missing)}. "
-                    f"It holds: {', '.join(file.files[:8]) or 'nothing'}."
-                )
-            return {key: _array(file, key, source) for key in KEYS if key in file}
-    except StreamError:
-        raise
-    except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise StreamError(f"{source} is no .npz file that can be read: {error}".rstrip(".") + ".") from error
-
-
-def _array(file: Any, key: str, source: Path) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = file[key]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise StreamError(
-            f"{source}: {key} holds Python objects, which are not loaded. Save it as numbers or as strings "
-            f"({key}.astype(str))."
-        ) from error
-    return array
-
-
 def _vectors(X: NDArray[Any], source: Path) -> NDArray[np.float32]:
     if X.ndim != 2 or X.dtype.kind not in "fiu":
         raise StreamError(
-            f"{source}: X must be a 2-D array of numbers, one vector a row; it is {X.ndim}-D of {X.dtype}."
+            f"{source}: X must be a 2-D array of numbers, one vector per row; it is {X.ndim}-D of {X.dtype}."
         )
     if 0 in X.shape:
         raise StreamError(f"{source}: X must hold at least one vector; its shape is {X.shape}.")
@@ -117,7 +88,12 @@ def _labels(arrays: Arrays, source: Path) -> list[str]:
 
 def _names(array: NDArray[Any], key: str, source: Path) -> list[str]:
     """The values as strings; whole numbers are names too."""
-    kind, values = array.dtype.kind, array.tolist()
+    kind = array.dtype.kind
+    if kind == "U":  # stored as numbers, which numpy takes for characters unchecked
+        codes = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).view(np.uint32)
+        if (codes > sys.maxunicode).any():
+            raise StreamError(f"{source}: {key} must hold strings; it holds numbers that are no characters.")
+    values = array.tolist()
     if array.ndim == 1 and kind == "U":
         return [composed(value) for value in values]
     if array.ndim == 1 and kind == "S":
@@ -150,9 +126,9 @@ def _rows_of(split: str | None, arrays: Arrays, rows: int, source: Path) -> list
     names = [name and NUMBERED_SPLITS.get(name, name) for name in _optional(arrays, "split", rows, source)]
     chosen = [row for row, name in enumerate(names) if name == split]
     if not chosen:
-        known = sorted({name for name in names if name})
+        known = sorted({printable(name, LONGEST_NAME) for name in names if name})
         raise StreamError(
             f"{source} has no split {split!r}; "
-            + (f"it has {', '.join(known)}." if known else "its rows are not divided into splits.")
+            + (f"it has {', '.join(known[:MOST_NAMES])}." if known else "its rows are not divided into splits.")
         )
     return chosen

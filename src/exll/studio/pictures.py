@@ -51,7 +51,7 @@ def for_browsers(content: bytes, format: str | None) -> tuple[bytes, str]:
     """
     if format in SHOWN_BY_BROWSERS:
         return content, MEDIA_TYPES[format]
-    return encoded(shrunk(read_image(content), LONGEST_SIDE_SHOWN)), MEDIA_TYPES["WebP"]
+    return encoded(shrunk(read_image(content, at_least=LONGEST_SIDE_SHOWN), LONGEST_SIDE_SHOWN)), MEDIA_TYPES["WebP"]
 
 
 class Pictures:
