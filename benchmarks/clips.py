@@ -80,7 +80,7 @@ def threshold_alone(model: ExLLClassifier) -> float:
     learner = model.learner_
     assert isinstance(learner, GlocalLearner)
     ridge, count = learner._judgement.ridge, learner.sample_count
-    products = learner._left_out(learner._precision_with(ridge), slice(None))
+    products = learner._reviewed().products(learner._reviewed().precision_with(ridge), slice(None))
     alone = left_out_alone(products, count)
     return judge(ridge, alone, left_out_with_prototype(products, count), alone).threshold(FALSE_ALARMS)
 

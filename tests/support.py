@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.glocal.leaving_out import Products
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
@@ -166,3 +167,9 @@ def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, Or
     learner.learn(X, stream.y)
     clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
     return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)
+
+
+def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:
+    """The dot products of some samples of the reservoir, with a ridge."""
+    reviewed = learner._reviewed()
+    return reviewed.products(reviewed.precision_with(ridge), some)

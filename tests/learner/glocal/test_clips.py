@@ -13,7 +13,7 @@ from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import Recording, render
 from exll.types import Matrix
 from exll.vision import ImageLearner
-from support import stream_of_clips
+from support import products_of, stream_of_clips
 
 
 def clips_of(model: ExLLClassifier) -> Clips:
@@ -132,7 +132,7 @@ def test_a_clip_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     model = ExLLClassifier(max_prototypes=1).partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
     learner = model.learner_
     assert isinstance(learner, GlocalLearner)
-    products = learner._left_out(learner._precision_with(RIDGES[3]), slice(None))
+    products = products_of(learner, RIDGES[3], slice(None))
     left_out = left_out_with_clip(products, len(X), learner._reservoir.clips(), learner._mean_of_all())
     assert len(left_out.truth) == len(X)
     assert np.isfinite(left_out.towards_prototype).all()

@@ -22,10 +22,11 @@ from exll.learner.glocal.judgement import (
     loss_of_ridge,
     ridges_to_try,
 )
-from exll.learner.glocal.learner import FIRST_REVIEW, GlocalLearner
+from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import LeftOut, left_out_alone, left_out_with_prototype
+from exll.learner.glocal.review import FIRST_REVIEW
 from exll.types import InferenceName, Matrix, Vector
-from support import learned, random_stream
+from support import learned, products_of, random_stream
 
 Loss: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
@@ -44,7 +45,7 @@ def evidence_of(seed: int, samples: int = 80) -> tuple[LeftOut, LeftOut]:
     stream = random_stream(seed, width=6, classes=4, samples=samples)
     learner = learned(stream, "glocal")
     assert isinstance(learner, GlocalLearner)
-    products = learner._left_out(learner._precision_with(RIDGES[3]), slice(None))
+    products = products_of(learner, RIDGES[3], slice(None))
     return left_out_alone(products, samples), left_out_with_prototype(products, samples)
 
 

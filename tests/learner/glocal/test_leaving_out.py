@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier
-from exll.learner.glocal import learner as glocal
+from exll.learner.glocal import review
 from exll.learner.glocal.judgement import RIDGES
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import (
@@ -18,7 +18,7 @@ from exll.learner.glocal.leaving_out import (
     left_out_with_prototype,
 )
 from oracle.glocal import OracleGlocal, Parts
-from support import learned_with_oracle, random_stream, stream_of_clips
+from support import learned_with_oracle, products_of, random_stream, stream_of_clips
 
 CASES = [(0, 3, 2, 30), (1, 5, 3, 45), (2, 8, 4, 40), (3, 12, 5, 60), (4, 12, 2, 17), (5, 4, 9, 24), (6, 6, 12, 20)]
 
@@ -40,10 +40,10 @@ def assert_equal(found: LeftOut, expected: list[Parts]) -> None:
 def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: int, ridge: float) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
     usable = [i for i, k in enumerate(oracle.truths) if oracle.truths.count(k) > 1]
-    found = left_out_alone(learner._left_out(learner._precision_with(ridge), slice(None)), samples)
+    found = left_out_alone(products_of(learner, ridge, slice(None)), samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without(i) for i in usable])
-    cosines, truth = cosines_alone(learner._left_out(learner._precision_with(ridge), slice(None)), samples)
+    cosines, truth = cosines_alone(products_of(learner, ridge, slice(None)), samples)
     np.testing.assert_allclose(cosines, found.towards_class / found.norms[:, None], rtol=1e-12)
     np.testing.assert_array_equal(truth, found.truth)
 
@@ -53,7 +53,7 @@ def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: i
 def test_a_sample_left_out_with_its_prototype(seed: int, width: int, classes: int, samples: int, ridge: float) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
     usable = [i for i, k in enumerate(oracle.truths) if len(oracle.clouds_of(k)) > 1]
-    found = left_out_with_prototype(learner._left_out(learner._precision_with(ridge), slice(None)), samples)
+    found = left_out_with_prototype(products_of(learner, ridge, slice(None)), samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without_cloud(i) for i in usable])
 
@@ -67,7 +67,7 @@ def test_a_sample_left_out_with_its_clip(seed: int, ridge: float) -> None:
     assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
     assert found.informative.all()
     samples = len(stream.y)
-    products = learner._left_out(learner._precision_with(ridge), slice(None))
+    products = products_of(learner, ridge, slice(None))
     means = np.array([oracle.stream[place].mean(axis=0) for place in places])
     np.testing.assert_allclose(found.centres, means, atol=2.0**-24)  # they are kept in single precision
     left_out = left_out_with_clip(products, samples, replace(found, centres=means), learner._mean_of_all())
@@ -81,7 +81,7 @@ def test_a_sample_left_out_with_its_clip(seed: int, ridge: float) -> None:
 def test_left_out_samples_are_chosen_and_joined() -> None:
     learner, _ = taught(*CASES[1], RIDGES[3])
     samples = CASES[1][-1]
-    whole = left_out_alone(learner._left_out(learner._precision_with(RIDGES[3]), slice(None)), samples)
+    whole = left_out_alone(products_of(learner, RIDGES[3], slice(None)), samples)
     chosen = np.arange(samples) % 3 == 0
     some, rest = whole.among(chosen), whole.among(~chosen)
     assert some.rows.tolist() == [i for i in whole.rows.tolist() if i % 3 == 0]
@@ -105,8 +105,8 @@ def test_where_few_samples_are_enough_they_are_of_the_whole_stream(monkeypatch: 
     stream = random_stream(4, width=3, classes=4, samples=200, repeats=0)
     order = np.argsort(stream.y, kind="stable")  # one class after the other
     learner, _ = learned_with_oracle(replace(stream, X=stream.X[order], y=sorted(stream.y)), RIDGES[3])
-    monkeypatch.setattr(glocal, "LEAST_SAMPLES", 1)
-    few = learner._left_out(learner._precision_with(RIDGES[3]), learner._some_of_reservoir(40))
+    monkeypatch.setattr(review, "LEAST_SAMPLES", 1)
+    few = products_of(learner, RIDGES[3], learner._reviewed().some(40))
     assert 20 <= len(few.truth) <= 40
     shares = np.bincount(few.truth, minlength=4) / len(few.truth)
     np.testing.assert_allclose(shares, np.bincount(stream.y) / 200, atol=0.1)
@@ -114,15 +114,15 @@ def test_where_few_samples_are_enough_they_are_of_the_whole_stream(monkeypatch: 
 
 @pytest.mark.parametrize("least", [16, 40])
 def test_a_review_of_many_classes_uses_fewer_samples(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glocal, "REVIEW_PRODUCTS", 1)
-    monkeypatch.setattr(glocal, "LEAST_SAMPLES", least)
+    monkeypatch.setattr(review, "REVIEW_PRODUCTS", 1)
+    monkeypatch.setattr(review, "LEAST_SAMPLES", least)
     used: list[int] = []
 
     def counted(products: Products, samples: int) -> LeftOut:
         used.append(len(products.truth))
         return left_out_alone(products, samples)
 
-    monkeypatch.setattr(glocal, "left_out_alone", counted)
+    monkeypatch.setattr(review, "left_out_alone", counted)
     stream, _ = stream_of_clips(1, clips=4)
     model = ExLLClassifier().partial_fit(stream.X, stream.y)
     assert max(used) <= least

@@ -12,7 +12,6 @@ Where it differs from the paper:
   long, by 35 %.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -21,17 +20,9 @@ from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of
 from exll.learner.glocal.clips import longest_step
 from exll.learner.glocal.inference import GlocalInference
-from exll.learner.glocal.judgement import RIDGES, Judgement, judge, loss_of_ridge, ridges_to_try
-from exll.learner.glocal.leaving_out import (
-    LeftOut,
-    Means,
-    Products,
-    cosines_alone,
-    left_out_alone,
-    left_out_with_clip,
-    left_out_with_prototype,
-)
+from exll.learner.glocal.judgement import RIDGES, Judgement
 from exll.learner.glocal.reservoir import Reservoir
+from exll.learner.glocal.review import FIRST_REVIEW, Reviewed, Schedule
 from exll.learner.glocal.ward import room_for, ward_step, ward_union
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.lagging import LaggingPrecision, RoundedPrecision
@@ -45,12 +36,6 @@ from exll.types import Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
-FIRST_REVIEW = 16
-LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
-RIDGE_SAMPLES = 512  # enough to choose a ridge by
-# A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
-# classes and prototypes, all 1,024 samples are used; with more, fewer samples.
-REVIEW_PRODUCTS, LEAST_SAMPLES = 1_500_000, 256
 
 
 class GlocalBlock(Block):
@@ -59,28 +44,6 @@ class GlocalBlock(Block):
     def __init__(self, X: Matrix, precision: Precision, origin: Vector, megaclouds: MegaClouds) -> None:
         super().__init__(X, precision, origin)
         self.megaclouds = MovingProducts(self, megaclouds)
-
-
-@dataclass
-class Schedule:
-    """When the next review is due, and the origin that learning uses, which is as old as its precision."""
-
-    next_review: int
-    origin: Vector
-
-    @property
-    def nbytes(self) -> int:
-        return self.origin.nbytes + 8
-
-    def state(self) -> Tensors:
-        return {"next_review": np.array(self.next_review, np.int64), "origin": self.origin}
-
-    def restore(self, state: Tensors, samples: int) -> None:
-        if state["origin"].shape != self.origin.shape:
-            raise ValueError("the origin has another width")
-        self.next_review, self.origin = int(state["next_review"]), np.array(state["origin"], np.float64)
-        if self.next_review <= samples:
-            raise ValueError("the next review lies in the past")
 
 
 class GlocalLearner(ExLL):
@@ -212,60 +175,18 @@ class GlocalLearner(ExLL):
         return Placed(row, self._prototypes.open(k), True)
 
     def _review(self) -> None:
-        """Choose the ridge among the present one and its neighbours, then weigh and calibrate with it."""
-        growth = YOUNG_GROWTH if self.sample_count < LONG else LONG_GROWTH
-        self._schedule.next_review = self.sample_count + max(1, int(self.sample_count * growth))
-        counts = self._megaclouds.counts
-        if self.class_count < 2 or not (counts[self._reservoir.classes] > 1).any():
-            return
-        precisions = {ridge: self._precision_with(ridge) for ridge in ridges_to_try(self._judgement.ridge)}
-        few = self._some_of_reservoir(RIDGE_SAMPLES)
-        losses = {
-            ridge: loss_of_ridge(ridge, *cosines_alone(self._left_out(precision, few), self.sample_count))
-            for ridge, precision in precisions.items()
-        }
-        ridge = min(losses, key=losses.__getitem__)
-        some = self._some_of_reservoir(REVIEW_PRODUCTS // (self.class_count + self.prototype_count))
-        products = self._left_out(precisions[ridge], some)
-        alone = left_out_alone(products, self.sample_count)
-        with_prototype = left_out_with_prototype(products, self.sample_count)
-        self._judgement = judge(ridge, alone, with_prototype, self._with_clip(products, alone, some))
+        self._schedule.reviewed_at(self.sample_count)
+        self._judgement = self._reviewed().judgement(self._judgement.ridge) or self._judgement
 
-    def _some_of_reservoir(self, most: int) -> slice:
-        """At most so many samples, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came first."""
-        return slice(None, None, max(1, -(-len(self._reservoir) // max(most, LEAST_SAMPLES))))
-
-    def _with_clip(self, products: Products, alone: LeftOut, some: slice) -> LeftOut:
-        """Samples without their clip; photos alone."""
-        clips = self._reservoir.clips().among(some)
-        if not len(clips.counts):
-            return alone
-        in_clip = left_out_with_clip(products, self.sample_count, clips, self._mean_of_all())
-        return alone.among(clips.informative & (clips.of < 0)).joined(in_clip)
-
-    def _precision_with(self, ridge: float) -> Precision:
-        """Of all that was learned until now; ``_precision`` may lag behind it."""
-        return precision_of(self._statistics, self._shrunk_by(ridge))
-
-    def _left_out(self, precision: Precision, some: slice) -> Products:
-        """The dot products of some samples of the reservoir, under a precision of this moment."""
-        origin, table, reservoir = self._mean_of_all(), self._prototypes, self._reservoir
-        order = np.argsort(table.class_of, kind="stable")
-        place_of = np.empty(table.next_id, np.int64)
-        place_of[table.ids[order]] = np.arange(len(order))
-        means = Means(
-            classes=self._megaclouds.vectors - origin,
-            class_counts=self._megaclouds.counts,
-            prototypes=table.vectors[order] - origin,
-            supports=table.counts[order],
-            first_prototype=np.searchsorted(table.class_of[order], np.arange(self.class_count)),
-        )
-        return Products(
-            precision,
-            reservoir.vectors(self._records.vectors, some).astype(np.float64) - origin,
-            reservoir.classes[some],
-            place_of[reservoir.prototypes[some]],
-            means,
+    def _reviewed(self) -> Reviewed:
+        return Reviewed(
+            self.sample_count,
+            self._mean_of_all(),
+            self._prototypes,
+            self._megaclouds,
+            self._reservoir,
+            self._records.vectors,
+            lambda ridge: precision_of(self._statistics, self._shrunk_by(ridge)),
         )
 
     def _make_answers(self) -> GlocalInference:

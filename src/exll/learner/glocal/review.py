@@ -1,0 +1,124 @@
+"""The review: choose the ridge, then learn weights and confidence from samples that are left out.
+
+It has a coarse schedule of its own, a function of the count alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.learner.glocal.judgement import Judgement, judge, loss_of_ridge, ridges_to_try
+from exll.learner.glocal.leaving_out import (
+    LeftOut,
+    Means,
+    Products,
+    cosines_alone,
+    left_out_alone,
+    left_out_with_clip,
+    left_out_with_prototype,
+)
+from exll.learner.glocal.reservoir import Reservoir
+from exll.learner.megacloud import MegaClouds
+from exll.learner.precision import Precision
+from exll.learner.prototypes import Prototypes
+from exll.types import Tensors, Vector
+
+FIRST_REVIEW = 16
+LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
+RIDGE_SAMPLES = 512  # enough to choose a ridge by
+# A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
+# classes and prototypes, all 1,024 samples are used; with more, fewer samples.
+REVIEW_PRODUCTS, LEAST_SAMPLES = 1_500_000, 256
+
+
+@dataclass
+class Schedule:
+    """When the next review is due, and the origin that learning uses, which is as old as its precision."""
+
+    next_review: int
+    origin: Vector
+
+    def reviewed_at(self, count: int) -> None:
+        growth = YOUNG_GROWTH if count < LONG else LONG_GROWTH
+        self.next_review = count + max(1, int(count * growth))
+
+    @property
+    def nbytes(self) -> int:
+        return self.origin.nbytes + 8
+
+    def state(self) -> Tensors:
+        return {"next_review": np.array(self.next_review, np.int64), "origin": self.origin}
+
+    def restore(self, state: Tensors, samples: int) -> None:
+        if state["origin"].shape != self.origin.shape:
+            raise ValueError("the origin has another width")
+        self.next_review, self.origin = int(state["next_review"]), np.array(state["origin"], np.float64)
+        if self.next_review <= samples:
+            raise ValueError("the next review lies in the past")
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What a review looks at: a learner as it is now."""
+
+    samples: int
+    origin: Vector
+    prototypes: Prototypes
+    megaclouds: MegaClouds
+    reservoir: Reservoir
+    recorded: NDArray[np.float16] | None  # the vectors of all samples, where the records hold them
+    precision_with: Callable[[float], Precision]  # of all that was learned until now, shrunk by a ridge
+
+    def judgement(self, ridge: float) -> Judgement | None:
+        """With the given ridge or a neighbour of it; None where no sample can be left out."""
+        classes = len(self.megaclouds)
+        if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
+            return None
+        precisions = {ridge: self.precision_with(ridge) for ridge in ridges_to_try(ridge)}
+        few = self.some(RIDGE_SAMPLES)
+        losses = {
+            ridge: loss_of_ridge(ridge, *cosines_alone(self.products(precision, few), self.samples))
+            for ridge, precision in precisions.items()
+        }
+        best = min(losses, key=losses.__getitem__)
+        some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
+        products = self.products(precisions[best], some)
+        alone = left_out_alone(products, self.samples)
+        with_prototype = left_out_with_prototype(products, self.samples)
+        return judge(best, alone, with_prototype, self._with_clip(products, alone, some))
+
+    def some(self, most: int) -> slice:
+        """At most so many samples of the reservoir, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came
+        first."""
+        return slice(None, None, max(1, -(-len(self.reservoir) // max(most, LEAST_SAMPLES))))
+
+    def _with_clip(self, products: Products, alone: LeftOut, some: slice) -> LeftOut:
+        """Samples without their clip; photos alone."""
+        clips = self.reservoir.clips().among(some)
+        if not len(clips.counts):
+            return alone
+        in_clip = left_out_with_clip(products, self.samples, clips, self.origin)
+        return alone.among(clips.informative & (clips.of < 0)).joined(in_clip)
+
+    def products(self, precision: Precision, some: slice) -> Products:
+        """The dot products of some samples of the reservoir."""
+        table, reservoir = self.prototypes, self.reservoir
+        order = np.argsort(table.class_of, kind="stable")
+        place_of = np.empty(table.next_id, np.int64)
+        place_of[table.ids[order]] = np.arange(len(order))
+        means = Means(
+            classes=self.megaclouds.vectors - self.origin,
+            class_counts=self.megaclouds.counts,
+            prototypes=table.vectors[order] - self.origin,
+            supports=table.counts[order],
+            first_prototype=np.searchsorted(table.class_of[order], np.arange(len(self.megaclouds))),
+        )
+        return Products(
+            precision,
+            reservoir.vectors(self.recorded, some).astype(np.float64) - self.origin,
+            reservoir.classes[some],
+            place_of[reservoir.prototypes[some]],
+            means,
+        )
