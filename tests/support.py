@@ -1,11 +1,13 @@
 """Streams and comparisons that many tests need."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
 
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
@@ -173,3 +175,10 @@ def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:
     """The dot products of some samples of the reservoir, with a ridge."""
     reviewed = learner._reviewed()
     return reviewed.products(reviewed.precision_with(ridge), some)
+
+
+def blas_threads() -> set[int]:
+    """Of numpy and scipy; other packages may bring a BLAS of their own."""
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    own = [library for library in libraries if re.search(r"[/\\\\](numpy|scipy)[./\\\\]", library["filepath"])]
+    return {library["num_threads"] for library in own or libraries}

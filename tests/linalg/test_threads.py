@@ -4,14 +4,11 @@ import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from exll import ExLLClassifier
 from exll.linalg.threads import one_blas_thread
-
-
-def blas_threads() -> set[int]:
-    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+from support import blas_threads
 
 
 def test_the_limit_is_lifted_by_whoever_leaves_last() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.statistics import Scatter
@@ -14,6 +14,7 @@ from exll.studio import live
 from exll.studio.model import Model
 from exll.studio.project import Project
 from served import PATIENCE, Served, assert_model_is_its_log, png, served
+from support import blas_threads
 
 PAGES = ("classes", "rules", "map", "suspects", "project", "project/report")
 
@@ -97,10 +98,7 @@ def test_a_model_that_broke_off_leaves_no_checkpoint_and_is_replayed_at_the_next
 
 
 def test_blas_has_one_thread_while_a_project_is_open(tmp_path: Path) -> None:
-    def threads() -> set[int]:
-        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
     with threadpool_limits(limits=2, user_api="blas"):
         with Project(tmp_path / "p", "nano"):
-            assert threads() == {1}
-        assert threads() == {2}
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}

@@ -24,7 +24,7 @@ def one_blas_thread() -> Iterator[None]:
     global _holders, _controller, _limiter
     with _lock:
         if _holders == 0:
-            _controller = _controller or ThreadpoolController().select(user_api="blas")
+            _controller = _controller or _blas_of_numpy_and_scipy()
             _limiter = _controller.limit(limits=1)
         _holders += 1
     try:
@@ -34,6 +34,12 @@ def one_blas_thread() -> Iterator[None]:
             _holders = max(0, _holders - 1)  # a process that was forked here began with none
             if _holders == 0:
                 _limiter.restore_original_limits()
+
+
+def _blas_of_numpy_and_scipy() -> ThreadpoolController:
+    from scipy.linalg import blas  # noqa: F401 - a library that is loaded later would not be limited
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _start_anew() -> None:
