@@ -91,4 +91,4 @@ class NaiveBayesRule(ClassMeansRule):
         super().restore(state, classes, samples)
         self._squares = GrowingArray((self._width,), np.float64, state["squares"])
         if len(self._squares) != classes or (self._squares.filled < 0).any():
-            raise ValueError("the variances are none, or not one per class")
+            raise ValueError("a variance is negative, or there is not one row of variances per class")

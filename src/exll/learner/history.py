@@ -23,7 +23,7 @@ class ClassHistory:
 
 class History:
     """The last 32 examples of every class: what each was taken for before it was learned, and whether it opened a
-    prototype. A few bytes a class, however long the stream."""
+    prototype. A few bytes per class, however long the stream."""
 
     def __init__(self) -> None:
         self._answers = GrowingArray((SPAN,), np.int32)  # rings: the newest at seen - 1, modulo SPAN

@@ -19,7 +19,7 @@ ORDERS = {
     "class-iid": "one class after the other, in shuffled order; shuffled within a class",
     "instance": "one video after the other, in shuffled order; frames in order within a video",
     "low-shot-instance": "one random video a class, in shuffled order; frames in order within a video",
-    "few-shot N": "N random examples a class, one class after the other, in shuffled order",
+    "few-shot N": "N random examples per class, one class after the other, in shuffled order",
 }
 LEAVING_OUT = ("low-shot-instance", "few-shot")
 
