@@ -56,4 +56,4 @@ def _return_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-DECODING = DecodingMemory(560_000_000)
+DECODING = DecodingMemory(460_000_000)

@@ -44,7 +44,7 @@ def read_image(source: ImageSource, *, at_least: int | None = None, most_pixels:
     to sRGB by the profile in the file. What is transparent becomes white. ``at_least`` is the shortest side that will
     be needed: it lets a large JPEG be decoded at 1/2, 1/4 or 1/8, and reduces other pictures of over 16 megapixels.
 
-    All threads together take at most 560 MB for decoding: they wait for one another, and an image that takes more alone
+    All threads together take at most 460 MB for decoding: they wait for one another, and an image that takes more alone
     is refused.
 
     >>> read_image(np.zeros((2, 3), np.uint8)).size
