@@ -36,10 +36,10 @@ demo: $(INSTALLED)
 	$(BIN)/exll demo
 
 test: $(WITH_TOOLS)
-	$(BIN)/pytest -q -n $(JOBS)
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 quick: $(WITH_TOOLS)
-	$(BIN)/pytest -q -n $(JOBS) -m "not browser and not process and not fuzz and not slow"
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not browser and not process and not fuzz and not slow"
 
 check: lint types test
 
