@@ -66,7 +66,7 @@ def make_pictures(browser: Browser, address: str, data: Path) -> None:
     save(page, "ask")
     save(opened("classes"), "classes")
     mapped = opened("map", dark=True)
-    mapped.locator("circle[data-label='banana']").first.hover()
+    mapped.locator("circle[data-k='1']").first.hover()
     save(mapped, "map")
     checked = opened("check")
     checked.locator(".verdict").nth(1).wait_for()
