@@ -52,8 +52,8 @@ class GlocalLearner(ExLL):
     residual = staticmethod(within_residual)
 
     def __init__(self, width: int, parameters: Parameters) -> None:
-        self._judgement = Judgement()
         super().__init__(width, parameters)
+        self._judgement = Judgement()
         self._reservoir = Reservoir(width)
         self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
 

@@ -120,7 +120,7 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
     dots[rows, own] = (support * dots[rows, own] - left.x_squared_norms) / np.where(alone, 1.0, support - 1)
     towards_prototype = _towards(dots, squared_norms)
     towards_prototype[rows[alone], own[alone]] = -np.inf
-    return left.evidence(towards_prototype)
+    return left.parts(towards_prototype)
 
 
 def _alone(p: Products, samples: int) -> "_Left":
@@ -150,7 +150,7 @@ def left_out_with_prototype(products: Products, samples: int) -> LeftOut:
     )
     towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
     towards_prototype[np.arange(len(own)), own] = -np.inf
-    return left.evidence(towards_prototype)
+    return left.parts(towards_prototype)
 
 
 def left_out_with_clip(products: Products, samples: int, clips: Clips, origin: Vector) -> LeftOut:
@@ -172,7 +172,7 @@ def left_out_with_clip(products: Products, samples: int, clips: Clips, origin: V
     )
     towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
     towards_prototype[_gone(p, clips)[own]] = -np.inf
-    return left.evidence(towards_prototype)
+    return left.parts(towards_prototype)
 
 
 def _gone(p: Products, clips: Clips) -> NDArray[np.bool_]:
@@ -231,7 +231,7 @@ class _Left:
             p.x_prototypes[self.usable], u_prototypes
         ), p.prototype_squared_norms + self._gain * u_prototypes**2
 
-    def evidence(self, towards_prototype: Matrix) -> LeftOut:
+    def parts(self, towards_prototype: Matrix) -> LeftOut:
         return LeftOut(
             towards_class=_towards(self.dots, self.squared_norms),
             nearness=self.dots - 0.5 * self.squared_norms,
