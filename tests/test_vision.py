@@ -123,12 +123,14 @@ def test_what_is_asked_of_both_is_answered_alike(nano: OnnxBackbone) -> None:
 
 
 @pytest.mark.slow
-def test_the_rate_of_false_alarms_moves_the_line_between_known_and_unknown(nano: OnnxBackbone) -> None:
+def test_the_rate_of_false_alarms_moves_the_line_between_usual_and_unusual(nano: OnnxBackbone) -> None:
     learner = taught(nano, preset="glocal")
     images = [picture(i % 3, 100 + i) for i in range(30)]
-    known = [sum(p.known for p in learner.predict([*images], false_alarms=rate)) for rate in (0.01, 0.3, 0.9)]
-    assert known == sorted(known, reverse=True)
-    assert known[0] > known[-1]
+    usual = [
+        sum(p.level == "usual" for p in learner.predict([*images], false_alarms=rate)) for rate in (0.01, 0.3, 0.9)
+    ]
+    assert usual == sorted(usual, reverse=True)
+    assert usual[0] > usual[-1]
     with pytest.raises(InputError, match="false_alarms must be a share"):
         learner.predict(images[0], false_alarms=2)
 

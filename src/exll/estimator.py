@@ -1,7 +1,7 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,7 @@ from exll.stream_classifier import (
     labels_as_array,
     labels_of_file,
 )
-from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
+from exll.types import Indices, InferenceName, Label, Level, Matrix, RecordsKind, RuleLevel, Vector
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
@@ -98,8 +98,9 @@ class ExLLClassifier(StreamClassifier):
     ) -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference.
 
-        With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near; of
-        examples like those of the stream it stands at about ``false_alarms`` of them.
+        With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near.
+        ``false_alarms`` is the share of known things that may be called at least unusual (see ``answers``); far fewer
+        are called unknown.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
@@ -115,7 +116,7 @@ class ExLLClassifier(StreamClassifier):
             raise InputError("unknown must be one value; got an array.")
         if _is_among(unknown, snapshot.labels):
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        threshold = snapshot.novelty_threshold(_check_share(false_alarms))
+        threshold = snapshot.novelty_threshold(_check_share(false_alarms), "unknown")
         judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
         predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
         novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
@@ -136,15 +137,15 @@ class ExLLClassifier(StreamClassifier):
         snapshot, vectors = self._ask(X, "fused")
         return np.concatenate([snapshot.novelty(unit) for _, unit in self._chunks(vectors)])
 
-    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
-        """The novelty that this share of the stream's own examples exceeds.
+    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS, level: Level = "unusual") -> float:
+        """The novelty above which an input is called unusual, or unknown.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.novelty_threshold(0.01) >= clf.novelty_threshold(0.2)
         True
         """
         check_is_fitted(self)
-        return self.learner_.inference().novelty_threshold(_check_share(false_alarms))
+        return self.learner_.inference().novelty_threshold(_check_share(false_alarms), _check_level(level))
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says.
@@ -162,11 +163,12 @@ class ExLLClassifier(StreamClassifier):
     ) -> list[Prediction]:
         """All that is said of every row, of one moment even while another thread teaches.
 
-        Of examples like those of the stream about ``false_alarms`` are called unknown.
+        ``false_alarms`` is the share of known things that may be called unusual or unknown; a smaller share makes
+        the model less strict.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
-        >>> clf.answers([[2.0, 0.3]])
-        [Prediction(label='mug', probability=1.0, runner_up=None, known=True)]
+        >>> clf.answers([[2.0, 0.3]])[0].label
+        'mug'
         """
         share = _check_share(false_alarms)
         snapshot, vectors = self._ask(X, inference)
@@ -174,13 +176,12 @@ class ExLLClassifier(StreamClassifier):
         answers: list[Prediction] = []
         for _, unit in self._chunks(vectors):
             judged, runners_up = snapshot.two_best(unit, inference)
-            known = [True] * len(unit)
-            if judged.novelty is not None:
-                known = (judged.novelty <= snapshot.novelty_threshold(share)).tolist()
+            levels = snapshot.levels(judged.novelty, share, len(unit))
+            novelties = [None] * len(unit) if judged.novelty is None else judged.novelty.tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
                 runner_up = None if alone else snapshot.labels[second]
-                answers.append(Prediction(snapshot.labels[k], probability, runner_up, known[row]))
+                answers.append(Prediction(snapshot.labels[k], probability, runner_up, levels[row], novelties[row]))
         return answers
 
     def explain(self, x: ArrayLike) -> Explanation:
@@ -362,6 +363,12 @@ def _as_one_row(x: Any) -> Any:
     except ValueError:
         return x
     return array[None, :] if array.ndim == 1 else array
+
+
+def _check_level(level: Any) -> Level:
+    if level in ("unusual", "unknown"):
+        return cast(Level, level)
+    raise InputError(f"The 'level' must be 'unusual' or 'unknown'. Got {level!r} instead.")
 
 
 def _check_share(false_alarms: Any) -> float:

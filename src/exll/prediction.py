@@ -1,34 +1,44 @@
-"""``Prediction``: one answer, with its probability and the second-best label."""
+"""``Prediction``: one answer, with its probability, the second-best label, and how unusual the input is."""
 
 from dataclasses import dataclass
 
 from exll.explain.notebook import one_line, table
-from exll.types import Label
+from exll.types import Label, Level
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What an input is taken for. ``runner_up`` is None while one class is known; ``known`` is False where nothing that
-    was learned is near (never with a preset that does not say "unknown", as paper, nor for local or global inference).
+    """What an input is taken for. ``runner_up`` is None while one class is known.
+
+    ``level`` is "usual"; "unusual" where the input is unlike what was learned; or "unknown" where nothing that was
+    learned is near. It follows from ``novelty``, which is None where the preset does not measure it (as paper) or for
+    local and global inference; the level is then always "usual".
 
     >>> print(Prediction("kiwi", 0.926, "apple"))
     kiwi (92.6%, else apple)
+    >>> print(Prediction("kiwi", 0.412, "apple", "unusual", 3.1))
+    maybe kiwi (41.2%, else apple): it is unlike what was learned
     """
 
     label: Label
     probability: float
     runner_up: Label | None
-    known: bool = True
+    level: Level = "usual"
+    novelty: float | None = None
+
+    @property
+    def known(self) -> bool:
+        return self.level != "unknown"
 
     def __str__(self) -> str:
-        if not self.known:
+        if self.level == "unknown":
             return one_line(f"unknown (nearest is {self.label})")
         runner_up = "" if self.runner_up is None else f", else {self.runner_up}"
-        return one_line(f"{self.label} ({self.probability:.1%}{runner_up})")
+        answer = f"{self.label} ({self.probability:.1%}{runner_up})"
+        return one_line(answer if self.level == "usual" else f"maybe {answer}: it is unlike what was learned")
 
     def _repr_html_(self) -> str:
-        known = "yes" if self.known else "no"
         return table(
-            ("label", "probability", "runner-up", "known"),
-            [(self.label, f"{self.probability:.1%}", self.runner_up, known)],
+            ("label", "probability", "runner-up", "level"),
+            [(self.label, f"{self.probability:.1%}", self.runner_up, self.level)],
         )

@@ -14,4 +14,5 @@ Label: TypeAlias = str | int | bool
 
 InferenceName: TypeAlias = Literal["fused", "local", "global"]
 RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int
+Level: TypeAlias = Literal["usual", "unusual", "unknown"]
 RuleLevel: TypeAlias = Literal["prototype", "class", "megacloud"]

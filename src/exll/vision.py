@@ -139,13 +139,13 @@ class ImageLearner(Knowledge):
     ) -> Prediction | list[Prediction]:
         """What an image, or the region ``box`` of it, is: label, probability, runner-up; a list for a list.
 
-        ``known`` is False where nothing that was learned is near. Of images like those of the stream about
-        ``false_alarms`` are called unknown.
+        ``level`` is "usual", "unusual" (unlike the images that were learned) or "unknown" (nothing that was learned is
+        near). ``false_alarms`` is the share of known things that may be called unusual or unknown.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
-        >>> learner.predict(np.zeros((9, 9, 3), np.uint8))
-        Prediction(label='black', probability=1.0, runner_up=None, known=True)
+        >>> print(learner.predict(np.zeros((9, 9, 3), np.uint8)))
+        black (100.0%)
         """
         self._taught()
         if not isinstance(image, list):
@@ -183,7 +183,7 @@ class ImageLearner(Knowledge):
     @overload
     def novelty(self, image: list[ImageSource], box: Sequence[Any] | None = None) -> Vector: ...
     def novelty(self, image: Any, box: Any = None) -> float | Vector:
-        """How little an image is like what was learned: the score behind ``known``, higher for less similar ones.
+        """How little an image is like what was learned: the score behind ``level``, higher for less similar ones.
 
         >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 99, 255)]
         >>> learner.learn(greys[:3], ["black", "black", "grey"])

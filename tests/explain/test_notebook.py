@@ -88,12 +88,12 @@ def test_the_words_of_an_explanation_a_prediction_and_suspects_are_whole_lines(m
 
 def test_what_is_known_and_what_is_not_is_said_in_the_first_line(model: ExLLClassifier) -> None:
     far = RNG.normal(size=(200, 8))
-    novel = model.novelty(far) > model.novelty_threshold(FALSE_ALARMS)
+    novel = model.novelty(far) > model.novelty_threshold(FALSE_ALARMS, "unknown")
     explanation = model.explain(far[novel.argmax()])
     assert str(explanation).startswith('unknown (nearest is "')
     assert str(Prediction("kiwi", 0.5, None)) == "kiwi (50.0%)"
     assert str(Prediction("kiwi", 0.926, "apple")) == "kiwi (92.6%, else apple)"
-    assert str(Prediction("kiwi", 0.9, "apple", known=False)) == "unknown (nearest is kiwi)"
+    assert str(Prediction("kiwi", 0.9, "apple", "unknown")) == "unknown (nearest is kiwi)"
 
 
 def test_suspects_show_no_more_than_asked(model: ExLLClassifier) -> None:

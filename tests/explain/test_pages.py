@@ -169,7 +169,7 @@ def test_the_page_says_what_the_explanation_says(learner: ImageLearner, folder: 
 
 def test_what_is_unknown_is_not_said_to_be_taken_for_anything(learner: ImageLearner, folder: Path) -> None:
     case = learner.case(picture(2, 50), "somewhere/new.png")
-    unknown = replace(case, explanation=replace(case.explanation, known=False))
+    unknown = replace(case, explanation=replace(case.explanation, level="unknown"))
     content = explanation_page(unknown, Thumbnails([folder]))
     assert "<title>new.png: why unknown</title>" in content
     said = words(content)

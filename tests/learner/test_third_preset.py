@@ -207,7 +207,7 @@ def test_its_scores_are_summed_and_its_explanations_say_so() -> None:
         assert explanation.global_score + explanation.local_score == pytest.approx(total.max())
         assert sum(part.value for part in explanation.contributions) == pytest.approx(explanation.global_score)
         assert explanation.reason.endswith(f'; the sum of both scores is largest for "{explanation.label}".')
-        assert (explanation.known, explanation.pair_counts) == (None, {})
+        assert (explanation.level, explanation.novelty, explanation.pair_counts) == ("usual", None, {})
         differ += not explanation.agreed
     assert differ
 

@@ -67,6 +67,8 @@ def write_page(
 
 
 def _verdict(explanation: "Explanation") -> str:
-    if explanation.known is False:
+    if explanation.level == "unknown":
         return f'is unknown (nearest is "{explanation.label}")'
+    if explanation.level == "unusual":
+        return f'may be "{explanation.label}", but it is unlike the photos that were taught'
     return f'is taken for "{explanation.label}"'

@@ -12,7 +12,7 @@ from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest
-from exll.types import Label, Vector
+from exll.types import Label, Level, Vector
 
 REFS_SHOWN = 12
 EXAMPLES_NAMED = 3
@@ -54,7 +54,7 @@ class Evidence:
 class Explanation:
     """One answer and its reasons.
 
-    ``known`` is False where nothing that was learned is near (None where the preset cannot tell), ``novelty`` the score
+    ``level`` is "usual", "unusual" or "unknown" (always "usual" where the preset cannot tell), ``novelty`` the score
     behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
     ``reason`` is the decision in one sentence, in the words of the preset. ``pair_counts`` says how often each label
     was the truth when local and global inference gave these answers while learning; it is empty where that never
@@ -66,7 +66,7 @@ class Explanation:
     label: Label
     probability: float
     runner_up: Label | None
-    known: bool | None
+    level: Level
     novelty: float | None
     hit: Evidence
     near_hit: Evidence | None
@@ -103,12 +103,18 @@ class Explanation:
     def _answer(self) -> str:
         runner_up = "" if self.runner_up is None else f', else "{self.runner_up}"'
         confidence = f"{self.probability:.1%}{runner_up}"
-        if self.known is False:
+        if self.level == "unknown":
             return f'unknown (nearest is "{self.label}", {confidence})'
+        if self.level == "unusual":
+            return f'maybe "{self.label}" ({confidence}); it is unlike what was learned'
         return f'"{self.label}" ({confidence})'
 
     def _evidence(self) -> tuple[tuple[str, Evidence | None], ...]:
         return ("hit", self.hit), ("near hit", self.near_hit), ("near miss", self.near_miss)
+
+    @property
+    def known(self) -> bool:
+        return self.level != "unknown"
 
     @property
     def agreed(self) -> bool:
@@ -118,7 +124,7 @@ class Explanation:
         """Plain values, fit for JSON."""
         values = asdict(self)
         del values["combination"]
-        values["agreed"] = self.agreed
+        values["known"], values["agreed"] = self.known, self.agreed
         values["pair_counts"] = [{"label": label, "count": count} for label, count in self.pair_counts.items()]
         return values
 
@@ -143,7 +149,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else inference.labels[second],
-            known=None if novelty is None else novelty <= inference.novelty_threshold(FALSE_ALARMS),
+            level=inference.levels(novelties, FALSE_ALARMS, 1)[0],
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,

@@ -18,7 +18,7 @@ from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
 from exll.linalg.ties import first_of_largest_rows
-from exll.types import Indices, InferenceName, Label, Matrix, Vector
+from exll.types import Indices, InferenceName, Label, Level, Matrix, Vector
 
 HeadOf: TypeAlias = Callable[[Vector], Head]
 
@@ -140,9 +140,18 @@ class Inference(ABC):
         where that is counted."""
         return {}
 
-    def novelty_threshold(self, false_alarms: float) -> float:
-        """The novelty that this share of the stream's own examples exceeds."""
+    def novelty_threshold(self, false_alarms: float, level: Level = "unusual") -> float:
+        """The novelty above which an input is unusual, or unknown: ``false_alarms`` is the share of known things that
+        may be called at least unusual; unknown are far fewer."""
         raise self._no_unknown()
+
+    def levels(self, novelty: Vector | None, false_alarms: float, rows: int) -> list[Level]:
+        """Of some rows by their novelty; "usual" where it is not measured."""
+        if novelty is None:
+            return ["usual"] * rows
+        unusual = self.novelty_threshold(false_alarms)
+        unknown = self.novelty_threshold(false_alarms, "unknown")
+        return ["unknown" if value > unknown else "unusual" if value > unusual else "usual" for value in novelty]
 
     def _no_unknown(self) -> InputError:
         return InputError(

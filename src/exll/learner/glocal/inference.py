@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from exll.learner.glocal.background import Background, relative_distance
-from exll.learner.glocal.judgement import Judgement
+from exll.learner.glocal.judgement import UNKNOWN_AMONG_UNUSUAL, Judgement
 from exll.learner.head import SHORTEST
 from exll.learner.inference import Combination, Inference, Judged
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest_rows, raise_winner
-from exll.types import Indices, InferenceName, Matrix, Vector
+from exll.types import Indices, InferenceName, Level, Matrix, Vector
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,12 @@ class GlocalInference(Inference):
         classes = slice(len(self.prototype_ids), None)
         return Background(self.means[classes] @ self.products[classes].T, self.class_counts)
 
-    def novelty_threshold(self, false_alarms: float) -> float:
+    def novelty_threshold(self, false_alarms: float, level: Level = "unusual") -> float:
         """Kept, since finding it takes as long as a tenth of an answer."""
-        if false_alarms not in self._thresholds:
-            self._thresholds[false_alarms] = self.judgement.threshold(false_alarms)
-        return self._thresholds[false_alarms]
+        share = false_alarms if level == "unusual" else UNKNOWN_AMONG_UNUSUAL * false_alarms
+        if share not in self._thresholds:
+            self._thresholds[share] = self.judgement.threshold(share)
+        return self._thresholds[share]
 
     @cached_property
     def _thresholds(self) -> dict[float, float]:

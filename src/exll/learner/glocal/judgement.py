@@ -41,7 +41,8 @@ FAR, CLOSE = -10.0, 3.0  # standard deviations from the mean similarity beyond w
 INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
 SMALLEST_STD = 1e-6
-FALSE_ALARMS = 0.05  # the share of the stream's own examples that may be called unknown
+FALSE_ALARMS = 0.05  # the share of known things that may be called unusual
+UNKNOWN_AMONG_UNUSUAL = 0.1  # of those, the share that may be called unknown
 
 
 @dataclass(frozen=True)
