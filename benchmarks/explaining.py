@@ -68,7 +68,7 @@ def stability(photos: Path, preset: str, count: int) -> None:
 
 def _report(what: str, pairs: list[tuple[Explanation, Explanation, bool]]) -> None:
     """The share in all, and apart for those whose hit was clearly nearer than its near hit."""
-    gaps = np.array([np.inf if a.near_hit is None else a.near_hit.distance - a.hit.distance for a, _, _ in pairs])
+    gaps = np.array([np.inf if a.near_hit is None else a.hit.score - a.near_hit.score for a, _, _ in pairs])
     stays = np.array([stay for _, _, stay in pairs])
     middle = np.median(gaps)
     print(

@@ -19,8 +19,8 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     words = exll("explain", model, tmp_path / "new.png").stdout
     assert words.startswith('"kind 2" (')
     assert "inference" in words
-    assert 'hit        "kind 2", distance' in words
-    assert 'near miss  "kind ' in words
+    assert 'hit          "kind 2", similarity ' in words
+    assert 'near miss    "kind ' in words
     assert exll_json("explain", model, tmp_path / "new.png")["hit"]["label"] == "kind 2"
     printed = exll("rules", model).stdout
     assert printed.count('THEN it is "kind 1"') >= 1

@@ -1,13 +1,19 @@
 import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from exll import ExLLClassifier
 from exll.errors import InputError
+from exll.explain.explanation import Explanation
 from exll.learner.glocal.inference import GlocalInference
+from exll.linalg.ties import slack
 from exll.types import RecordsKind, Vector
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
+from tasks import Task
 
 STREAM = random_stream(14, width=10, classes=5, samples=300)
 
@@ -43,45 +49,103 @@ def test_label_probability_and_runner_up_are_those_of_predict(model: ExLLClassif
         assert explanation.global_label == model.predict(x[None], "global")[0]
 
 
-def test_hit_near_hit_and_near_miss_are_the_nearest_prototypes_by_mahalanobis_distance(paper: ExLLClassifier) -> None:
-    model, learner = paper, paper.learner_
-    matrix = learner.inference().precision.apply(np.eye(10))
-    centres = learner._prototypes.vectors
+def nearest_first(numbers: dict[int, float], prototypes: Any) -> list[int]:
+    return sorted(prototypes.tolist(), key=lambda j: -numbers[j])
+
+
+def check_evidence(model: ExLLClassifier, x: Vector, numbers: dict[int, float]) -> None:
+    """``numbers`` is what prototypes are ranked by, larger for nearer ones."""
+    explanation = model.explain(x)
+    own = nearest_first(numbers, model.megacloud(explanation.label).prototypes)
+    best = {
+        label: numbers[nearest_first(numbers, model.megacloud(label).prototypes)[0]]
+        for label in model.classes_.tolist()
+    }
+    assert [explanation.hit.prototype, *([explanation.near_hit.prototype] if explanation.near_hit else [])] == own[:2]
+    if explanation.local_label == explanation.label:
+        assert explanation.local_choice is None
+    else:
+        assert explanation.local_choice is not None
+        assert explanation.local_choice.label == explanation.local_label
+        assert explanation.local_choice.prototype == max(numbers, key=lambda j: numbers[j])
+    farther = {label: value for label, value in best.items() if value < best[explanation.label]}
+    if not farther:
+        assert explanation.near_miss is None
+        return
+    missed = explanation.runner_up if explanation.runner_up in farther else max(farther, key=lambda c: farther[c])
+    assert explanation.near_miss is not None
+    assert missed is not None
+    assert explanation.near_miss.label == missed
+    assert explanation.near_miss.prototype == nearest_first(numbers, model.megacloud(missed).prototypes)[0]
+
+
+def test_evidence_of_the_paper_is_ranked_by_mahalanobis_distance(paper: ExLLClassifier) -> None:
+    matrix = paper.learner_.inference().precision.apply(np.eye(10))
+    centres = paper.learner_._prototypes.vectors
     for x, unit in zip(STREAM.queries, STREAM.unit_queries, strict=True):
-        explanation = model.explain(x)
-        distances = np.sqrt([(unit - p) @ matrix @ (unit - p) for p in centres])
-        own = sorted(model.megacloud(explanation.label).prototypes.tolist(), key=lambda j: distances[j])
-        assert explanation.hit.distance == pytest.approx(distances[own[0]], rel=1e-6)
-        assert explanation.hit.prototype == own[0] or distances[own[1]] == pytest.approx(distances[own[0]])
-        assert explanation.near_hit is not None
-        assert explanation.near_hit.distance == pytest.approx(distances[own[1]], rel=1e-6)
-        assert explanation.near_miss is not None
-        assert explanation.runner_up is not None
-        others = model.megacloud(explanation.runner_up).prototypes
-        assert explanation.near_miss.distance == pytest.approx(distances[others].min(), rel=1e-6)
-        assert explanation.near_miss.label == explanation.runner_up
+        halves = [-0.5 * (unit - p) @ matrix @ (unit - p) for p in centres]
+        check_evidence(paper, x, dict(enumerate(halves)))
+        for shown in paper.explain(x).evidence.values():
+            scores = halves[shown.prototype] + 0.5 * unit @ matrix @ unit
+            assert shown.score == pytest.approx(scores, rel=1e-6, abs=1e-6)
+            assert shown.similarity is None
 
 
-def test_hit_near_hit_and_near_miss_of_glocal_are_the_prototypes_of_largest_cosine(glocal: ExLLClassifier) -> None:
+def test_evidence_of_glocal_is_ranked_by_the_similarity_that_is_shown(glocal: ExLLClassifier) -> None:
     asked = glocal.learner_.inference()
     matrix = asked.precision.apply(np.eye(10))
     centres, ids, _ = glocal.learner_.centres
+    seen = centres - asked.origin
+    reach = np.sqrt(np.einsum("ij,jk,ik->i", seen, matrix, seen))
     for x, unit in zip(STREAM.queries, STREAM.unit_queries, strict=True):
-        explanation = glocal.explain(x)
-        seen = centres - asked.origin
-        reach = np.sqrt(np.einsum("ij,jk,ik->i", seen, matrix, seen))
-        cosines = dict(zip(ids.tolist(), seen @ matrix @ (unit - asked.origin) / reach, strict=True))
-        distances = np.sqrt([(unit - p) @ matrix @ (unit - p) for p in centres])
-        distance_of = dict(zip(ids.tolist(), distances, strict=True))
-        own = sorted(glocal.megacloud(explanation.label).prototypes.tolist(), key=lambda j: -cosines[j])
-        assert explanation.near_hit is not None
-        assert explanation.near_miss is not None
-        assert explanation.runner_up is not None
-        assert [explanation.hit.prototype, explanation.near_hit.prototype] == own[:2]
-        rivals = glocal.megacloud(explanation.runner_up).prototypes.tolist()
-        assert explanation.near_miss.prototype == max(rivals, key=lambda j: cosines[j])
-        for shown in (explanation.hit, explanation.near_hit, explanation.near_miss):
-            assert shown.distance == pytest.approx(distance_of[shown.prototype], rel=1e-6)
+        question = unit - asked.origin
+        cosines = seen @ matrix @ question / reach / np.sqrt(question @ matrix @ question)
+        by_id = dict(zip(ids.tolist(), cosines.tolist(), strict=True))
+        check_evidence(glocal, x, by_id)
+        for shown in glocal.explain(x).evidence.values():
+            assert shown.similarity == pytest.approx(by_id[shown.prototype], rel=1e-6)
+
+
+def check_order(explanation: Explanation) -> None:
+    """Nothing but what local inference preferred is nearer than the hit; both classes of a disagreement are named, and
+    the one that the answer is not is shown."""
+    evidence = dict(explanation.evidence)
+    hit, preferred = evidence.pop("hit"), evidence.pop("local choice", None)
+    for shown in evidence.values():
+        assert shown.score <= hit.score + slack(hit.score)
+        assert (shown.similarity or 0) <= (hit.similarity or 0) + 1e-6
+    assert (preferred is None) == (explanation.label == explanation.local_label)
+    if preferred is not None:
+        assert preferred.score >= hit.score - slack(hit.score)
+        assert preferred.label == explanation.local_label
+    for label in (explanation.local_label, explanation.global_label):
+        assert f'"{label}"' in explanation.reason
+
+
+@both_presets
+@pytest.mark.parametrize("seed", range(4))
+def test_no_evidence_is_nearer_than_the_hit_by_the_number_shown(preset: str, seed: int) -> None:
+    stream = random_stream(seed)
+    model = ExLLClassifier(preset, records="none").fit(stream.X, stream.y)
+    for x in stream.queries:
+        check_order(model.explain(x))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("task", ["grocery81", "grocery81-5shot"])
+def test_no_evidence_is_nearer_than_the_hit_in_400_photos(data_folder: Path, task: str) -> None:
+    features = Task(task, data_folder)
+    order = features.order("iid", 0)
+    model = ExLLClassifier(records="none").fit(features.X[order], features.y[order])
+    asked = model.learner_.inference()
+    assert isinstance(asked, GlocalInference)
+    weightless = asked.local_share < 1e-3
+    for x in features.X_test[np.random.default_rng(0).permutation(len(features.X_test))[:400]]:
+        explanation = model.explain(x)
+        check_order(explanation)
+        shown = {evidence.label for evidence in explanation.evidence.values()}
+        assert {explanation.local_label, explanation.global_label} <= shown
+        assert ("single groups have no weight yet" in explanation.reason) == weightless
 
 
 def test_contributions_sum_to_the_score_that_prediction_computes(model: ExLLClassifier) -> None:
@@ -158,13 +222,13 @@ def test_examples_come_by_closeness_with_vectors_and_by_age_without(preset: str)
     x = STREAM.queries[3]
     close = taught(preset, "vectors").explain(x).hit.examples
     assert len(close) > 1
-    similarities = [example.similarity for example in close]
-    assert similarities == sorted(similarities, reverse=True, key=lambda s: s or 0.0)
+    cosines = [example.cosine for example in close]
+    assert cosines == sorted(cosines, reverse=True, key=lambda s: s or 0.0)
     for example in close:
-        assert example.similarity == pytest.approx(STREAM.unit[example.position] @ STREAM.unit_queries[3], abs=2e-3)
+        assert example.cosine == pytest.approx(STREAM.unit[example.position] @ STREAM.unit_queries[3], abs=2e-3)
     aged = taught(preset, "refs").explain(x).hit.examples
     assert [example.position for example in aged] == sorted(example.position for example in aged)
-    assert aged[0].similarity is None
+    assert aged[0].cosine is None
     assert taught(preset, "none").explain(x).hit.examples == ()
 
 
@@ -173,28 +237,56 @@ def test_the_reason_of_glocal_says_who_said_what(glocal: ExLLClassifier) -> None
     for x in STREAM.queries:
         explanation = glocal.explain(x)
         agreed.add(explanation.agreed)
-        said = {explanation.local_label, explanation.global_label}
-        assert all(f'"{label}"' in explanation.reason for label in said)
-        assert explanation.pair_counts == {}
-        if not explanation.agreed:
-            assert f'"{explanation.label}" comes out first' in explanation.reason
+        speak = "both speak for" if explanation.agreed else f'is of "{explanation.local_label}"; the classes as a whole'
+        assert speak in explanation.reason
     assert agreed == {True, False}
 
 
+def test_groups_without_weight_are_not_said_to_be_summed(glocal: ExLLClassifier) -> None:
+    asked = glocal.learner_.inference()
+    assert isinstance(asked, GlocalInference)
+    weighty, weightless = replace(asked, local_share=0.3), replace(asked, local_share=1e-9)
+    for local_k in (0, 1):
+        assert "the sum of their scores" in weighty.reason(0, 0, local_k).lower()
+        said = weightless.reason(0, 0, local_k)
+        assert said.endswith(". So far only the classes as a whole count; single groups have no weight yet.")
+        assert "sum" not in said
+
+
+@both_presets
+def test_earlier_cases_are_told_where_the_two_disagree_and_cases_were_counted(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = taught(preset).learner_.inference()
+    counted = asked.combination.counted
+    for counts, sentence in (
+        ({}, ""),
+        ({0: 1}, f'The last time they disagreed like this {counted}, it was "{asked.labels[0]}".'),
+        ({1: 1}, f'The last time they disagreed like this {counted}, it was not "{asked.labels[0]}".'),
+        ({1: 2}, f'The last 2 times they disagreed like this {counted}, it was "{asked.labels[0]}" in none.'),
+        ({0: 3, 1: 1}, f'The last 4 times they disagreed like this {counted}, it was "{asked.labels[0]}" in 3.'),
+    ):
+        monkeypatch.setattr(type(asked), "counts_of_pair", lambda *_, counts=counts: counts)
+        assert asked.happened(0, 0, 1) == sentence
+        assert asked.reason(0, 0, 1).endswith(sentence)
+        assert asked.happened(0, 0, 0) == ""
+
+
 def test_the_reason_says_what_the_fusion_table_knew(paper: ExLLClassifier) -> None:
-    model = paper
-    reasons = {model.explain(x).reason.split(";")[1] for x in STREAM.queries}
+    said = set()
     for x in STREAM.queries:
-        explanation = model.explain(x)
+        explanation = paper.explain(x)
         assert explanation.agreed == (explanation.local_label == explanation.global_label)
-        if explanation.pair_counts:
-            assert explanation.probability == pytest.approx(
-                explanation.pair_counts[explanation.label] / sum(explanation.pair_counts.values())
-            )
-            assert "while learning, and the truth was" in explanation.reason
-        else:
-            assert "never came up while learning" in explanation.reason
-    assert len(reasons) > 1
+        counts, total = explanation.pair_counts, sum(explanation.pair_counts.values())
+        if counts:
+            assert explanation.probability == pytest.approx(counts[explanation.label] / total)
+        said.add((explanation.agreed, bool(counts)))
+        words = {
+            (True, True): "while learning, and the truth was",
+            (False, True): f'they disagreed like this while learning, it was "{explanation.label}"',
+        }
+        assert words.get((explanation.agreed, bool(counts)), "never came up while learning") in explanation.reason
+    assert said >= {(True, True), (False, True), (False, False)}
 
 
 @both_presets

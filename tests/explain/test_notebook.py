@@ -80,7 +80,7 @@ def test_the_words_of_an_explanation_a_prediction_and_suspects_are_whole_lines(m
     assert len(str(found["prediction"]).splitlines()) == 1
     lines = str(found["explanation"]).splitlines()
     assert lines[0].startswith('"<script>')
-    assert [line[:10].strip() for line in lines[2:]] == ["hit", "near hit", "near miss"][: len(lines) - 2]
+    assert [line[:12].strip() for line in lines[2:]] == list(found["explanation"].evidence)
     suspects = str(found["suspects"]).splitlines()
     assert suspects[0].startswith("one image, several labels: <img")
     assert "look more like another class" in suspects[-1]

@@ -153,8 +153,6 @@ def test_the_page_says_what_the_explanation_says(learner: ImageLearner, folder: 
         f"Second choice: “ {explanation.runner_up} ”",
         f"Confidence: {percent(explanation.probability)} , from {counted(cases, 'earlier case')}.",
         explanation.reason,
-        f"Distance {explanation.near_hit.distance:.2f}",
-        f"Distance {explanation.near_miss.distance:.2f}",
         counted(explanation.hit.support, "example"),
         "Closest first",
     ):
@@ -185,36 +183,6 @@ def test_earlier_cases_are_named_only_where_the_probability_is_their_share(learn
     never_seen = replace(case, explanation=replace(case.explanation, pair_counts={}))
     for other in (otherwise, never_seen):
         assert "earlier case" not in words(explanation_page(other, Thumbnails()))
-
-
-def test_a_near_miss_that_is_nearer_than_the_hit_says_so() -> None:
-    model, said = taught(), set()
-    for x in STREAM.queries:
-        case = case_of(model, x)
-        assert case.explanation.near_miss is not None
-        nearer = case.explanation.near_miss.distance < case.explanation.hit.distance
-        assert ("It is nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
-        said.add(nearer)
-    assert said == {True, False}
-
-
-def test_a_near_hit_that_is_nearer_than_the_hit_says_so() -> None:
-    model, said = ExLLClassifier().fit(STREAM.X, STREAM.y), set()
-    for x in STREAM.queries:
-        case = case_of(model, x)
-        if case.explanation.near_hit is not None:
-            nearer = case.explanation.near_hit.distance < case.explanation.hit.distance
-            assert ("By distance alone it is nearer than the hit" in explanation_page(case, Thumbnails())) == nearer
-            said.add(nearer)
-    assert said == {True, False}
-
-
-def test_a_local_score_without_weight_is_said_to_have_none() -> None:
-    case = case_of(ExLLClassifier().fit(STREAM.X, STREAM.y), STREAM.queries[0])
-    none, some = (replace(case.explanation, local_score=score, local_score_against=1e-5) for score in (-0.0, 0.25))
-    for explanation, said in ((some, False), (none, True)):
-        page = explanation_page(replace(case, explanation=explanation), Thumbnails())
-        assert ("local inference has next to no weight" in page) == said
 
 
 def test_map_and_offset_are_the_score_of_the_explanation(learner: ImageLearner) -> None:

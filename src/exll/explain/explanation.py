@@ -7,12 +7,13 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
+from exll.explain.wording import percent
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest
-from exll.types import Label, Level, Vector
+from exll.types import Label, Level, Matrix, Vector
 
 REFS_SHOWN = 12
 EXAMPLES_NAMED = 3
@@ -24,22 +25,25 @@ class Remembered:
 
     name: str
     position: int
-    similarity: float | None
+    cosine: float | None
 
 
 @dataclass(frozen=True)
 class Evidence:
     """A prototype as evidence: how near, how much of its class, and the examples it is made of.
 
-    ``distance`` is the Mahalanobis distance of Eq. 10; ``membership`` the softmax over all prototypes of Eq. 18's
-    scores (docs/decisions.md, 14). Examples come by closeness to x where their vectors were kept, else oldest first.
+    ``score`` is what local inference ranks prototypes by (Eq. 18), and can be compared within one answer only.
+    ``similarity`` is the same as a cosine in [-1, 1], which can be compared between answers; None where the preset has
+    none. ``membership`` is the softmax over all prototypes of the scores (docs/decisions.md, 14). Examples come by
+    closeness to x where their vectors were kept, else oldest first.
     """
 
     prototype: int
     label: Label
     support: int
     share: float
-    distance: float
+    score: float
+    similarity: float | None
     membership: float
     examples: tuple[Remembered, ...]
 
@@ -49,18 +53,26 @@ class Evidence:
         more = self.support - min(EXAMPLES_NAMED, len(self.examples))
         return shown + (f" and {more} more" if more and self.examples else "")
 
+    def ranked_by(self) -> str:
+        """The number that it is ranked by."""
+        return f"score {self.score:.1f}" if self.similarity is None else f"similarity {percent(self.similarity)}"
+
 
 @dataclass(frozen=True)
 class Explanation:
     """One answer and its reasons.
 
     ``level`` is "usual", "unusual" or "unknown" (always "usual" where the preset cannot tell), ``novelty`` the score
-    behind it. ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up.
-    ``reason`` is the decision in one sentence, in the words of the preset. ``pair_counts`` says how often each label
-    was the truth when local and global inference gave these answers while learning; it is empty where that never
-    happened, and where the preset does not count. Where the fused score is a sum, it is the global one plus
-    ``local_score``, what the hit adds (``local_score_against``: what the near miss adds to the runner-up's). The
-    paper's is no sum, and they are None.
+    behind it. The hit is the prototype of the answer that local inference used, so no near hit is nearer. No near miss
+    is either: it is the nearest prototype of the runner-up, or, where that is nearer than the hit, of the nearest class
+    that is not. ``local_choice`` is the nearest prototype of all where it is not of the answer's class.
+
+    ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up. ``reason`` is the
+    decision in a sentence or two, in the words of the preset. ``pair_counts`` says how often each label was the truth
+    when local and global inference gave these answers; it is empty where that never happened, and where the preset
+    does not count. Where the fused score is a sum, it is the global one plus ``local_score``, what the hit adds
+    (``local_score_against``: what the runner-up's nearest prototype adds to its). The paper's is no sum, and they are
+    None.
     """
 
     label: Label
@@ -71,6 +83,7 @@ class Explanation:
     hit: Evidence
     near_hit: Evidence | None
     near_miss: Evidence | None
+    local_choice: Evidence | None
     local_label: Label
     global_label: Label
     pair_counts: dict[Label, int]
@@ -85,19 +98,17 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [one_line(self._answer()), one_line(self.reason)]
-        for name, evidence in self._evidence():
-            if evidence is not None:
-                words = f'"{evidence.label}", distance {evidence.distance:.1f}: {evidence.named()}'
-                lines.append(f"{name:10} {one_line(words)}")
+        for name, evidence in self.evidence.items():
+            words = f'"{evidence.label}", {evidence.ranked_by()}: {evidence.named()}'
+            lines.append(f"{name:12} {one_line(words)}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, evidence.label, f"{evidence.distance:.1f}", f"{evidence.support:,}", evidence.named())
-            for name, evidence in self._evidence()
-            if evidence is not None
+            (name, evidence.label, evidence.ranked_by(), f"{evidence.support:,}", evidence.named())
+            for name, evidence in self.evidence.items()
         ]
-        header = ("", "class", "distance", "examples", "such as")
+        header = ("", "class", "ranked by", "examples", "such as")
         return f"{paragraph(self._answer())}{paragraph(self.reason)}{table(header, rows)}"
 
     def _answer(self) -> str:
@@ -109,8 +120,16 @@ class Explanation:
             return f'maybe "{self.label}" ({confidence}); it is unlike what was learned'
         return f'"{self.label}" ({confidence})'
 
-    def _evidence(self) -> tuple[tuple[str, Evidence | None], ...]:
-        return ("hit", self.hit), ("near hit", self.near_hit), ("near miss", self.near_miss)
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """What there is of the four, by name."""
+        found = {
+            "hit": self.hit,
+            "near hit": self.near_hit,
+            "near miss": self.near_miss,
+            "local choice": self.local_choice,
+        }
+        return {name: evidence for name, evidence in found.items() if evidence is not None}
 
     @property
     def known(self) -> bool:
@@ -140,8 +159,9 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         alone = len(inference.labels) == 1
         second = None if alone else int(next_best(winners, inference.likely(posteriors, dots))[0])
         counts = inference.counts_of_pair(global_k, local_k)
-        local = _Local(learner, inference, x, inference.row_scores(dots)[0, : len(inference.prototype_ids)])
+        local = _Local(learner, inference, x, dots)
         hit, near_hit = local.nearest_two(k)
+        missed = None if second is None else _class_of_near_miss(local_scores[0], k, second)
         novelty = None if novelties is None else float(novelties[0])
         local_part = inference.local_part(local_scores)
         parts = None if local_part is None else local_part[0]
@@ -153,7 +173,8 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,
-            near_miss=None if second is None else local.nearest(second),
+            near_miss=None if missed is None else local.nearest(missed),
+            local_choice=None if local_k == k else local.nearest(local_k),
             local_label=inference.labels[local_k],
             global_label=inference.labels[global_k],
             pair_counts={
@@ -170,17 +191,26 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         )
 
 
+def _class_of_near_miss(local_scores: Vector, k: int, second: int) -> int | None:
+    """The runner-up, or where that is nearer than the hit the nearest class that is not, if there is one."""
+    if local_scores[second] <= local_scores[k]:
+        return second
+    farther = np.where(local_scores <= local_scores[k], local_scores, -np.inf)
+    farther[k] = -np.inf
+    nearest = first_of_largest(farther)
+    return None if np.isneginf(farther[nearest]) else nearest
+
+
 class _Local:
     """The prototypes as evidence for one vector."""
 
-    def __init__(self, learner: ExLL, inference: Inference, x: Vector, scores: Vector) -> None:
+    def __init__(self, learner: ExLL, inference: Inference, x: Vector, dots: Matrix) -> None:
         self._learner = learner
         self._inference = inference
         self._x = x
-        self._scores = scores
-        self._memberships = softmax_rows(scores[None, :])[0][0]
-        self._seen = x - inference.origin
-        self._squared_norm = float(inference.precision.squared_norms(self._seen[None, :])[0])
+        self._scores = inference.row_scores(dots)[0, : len(inference.prototype_ids)]
+        self._memberships = softmax_rows(self._scores[None, :])[0][0]
+        self._similarities = inference.similarities(x[None, :], dots)
 
     def nearest(self, k: int) -> Evidence:
         """Eq. 10 within class k."""
@@ -205,14 +235,11 @@ class _Local:
             label=self._inference.labels[k],
             support=support,
             share=support / int(self._inference.class_counts[k]),
-            distance=self._distance(row),
+            score=float(self._scores[row]),
+            similarity=None if self._similarities is None else float(self._similarities[0, row]),
             membership=float(self._memberships[row]),
             examples=tuple(
                 Remembered(record.name, record.position, similarity)
                 for record, similarity in self._learner.closest_records(prototype, self._x, REFS_SHOWN)
             ),
         )
-
-    def _distance(self, row: int) -> float:
-        dot = float(self._inference.products[row] @ self._seen)
-        return float(np.sqrt(max(0.0, self._squared_norm - 2 * dot + float(self._inference.squared_norms[row]))))

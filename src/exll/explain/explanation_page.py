@@ -19,13 +19,12 @@ from exll.types import Label
 LARGE_SIDE = 480
 PICTURES = 6
 COUNTS_SHOWN = 8
-NEGLIGIBLE = 0.0005  # a score that is shown as 0.000
 
 
 def page(case: Case, thumbnails: Thumbnails) -> str:
     """The whole file as text; the same for the same case and files."""
     explanation, name = case.explanation, file_name(case.name)
-    evidence = {name: getattr(explanation, name) for name in ("hit", "near_hit", "near_miss")}
+    evidence = {name: getattr(explanation, name) for name in ("hit", "near_hit", "near_miss", "local_choice")}
     return render(
         "explanation.html",
         case=case,
@@ -64,13 +63,10 @@ class Combined:
 
 
 def _combined(explanation: Explanation) -> Combined:
-    rule, scores = explanation.combination.rule, _scores(explanation)
-    if scores and all(abs(local) < NEGLIGIBLE for _, local, _ in scores):
-        rule = f"{rule} {explanation.combination.without_weight}".strip()
     counts = list(explanation.pair_counts.items())
     return Combined(
-        rule,
-        scores,
+        explanation.combination.rule,
+        _scores(explanation),
         counts[:COUNTS_SHOWN],
         max(0, len(counts) - COUNTS_SHOWN),
         sum(explanation.pair_counts.values()),

@@ -41,7 +41,7 @@ class Combination(NamedTuple):
 
     rule: str = "The answer is made of what both say."
     decider: str = "both together"  # what decided where the global score alone would have chosen another class
-    without_weight: str = ""  # what to add to the rule where the local score has next to no weight
+    counted: str = "while learning"  # where the cases of ``counts_of_pair`` come from
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,31 @@ class Inference(ABC):
 
     def said(self, global_k: int, local_k: int) -> str:
         """What local and global inference answer: how such a sentence begins."""
+        group, classes = "The nearest single group (local inference)", "the classes as a whole (global inference)"
         if global_k == local_k:
-            return f'Local and global inference both say "{self.labels[global_k]}"'
-        return f'Local inference says "{self.labels[local_k]}", global inference "{self.labels[global_k]}"'
+            return f'{group} and {classes} both speak for "{self.labels[global_k]}"'
+        return f'{group} is of "{self.labels[local_k]}"; {classes} speak for "{self.labels[global_k]}"'
+
+    def happened(self, k: int, global_k: int, local_k: int) -> str:
+        """A sentence on how often class k was the truth when the two disagreed like this; empty where they agree, and
+        where it was not counted."""
+        counts = self.counts_of_pair(global_k, local_k)
+        if global_k == local_k or not counts:
+            return ""
+        label, right, times = f'"{self.labels[k]}"', counts.get(k, 0), sum(counts.values())
+        if times == 1:
+            truth = f"it was {label}" if right else f"it was not {label}"
+            return f"The last time they disagreed like this {self.combination.counted}, {truth}."
+        times_right = f"{right:,}" if right else "none"
+        return (
+            f"The last {times:,} times they disagreed like this {self.combination.counted}, "
+            f"it was {label} in {times_right}."
+        )
+
+    def similarities(self, X: Matrix, dots: Matrix) -> Matrix | None:
+        """The cosine of every row with every prototype, in [-1, 1], where local inference ranks prototypes by it; None
+        where it ranks them by another number."""
+        return None
 
     def local_part(self, local_scores: Matrix) -> Matrix | None:
         """What the local scores add to the global ones, where the sum of the two is the fused score; None where the

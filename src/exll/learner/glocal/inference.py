@@ -14,6 +14,8 @@ from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Level, Matrix, Vector
 
+NEGLIGIBLE = 1e-3  # a share of local inference that is as good as none
+
 
 @dataclass(frozen=True)
 class GlocalInference(Inference):
@@ -24,7 +26,7 @@ class GlocalInference(Inference):
         rule="Local and global inference give every class a score, and the two are added. "
         "How much each counts was learned from the examples.",
         decider="what local inference adds",
-        without_weight="So far local inference has next to no weight.",
+        counted="among the examples that the model left out to judge itself",
     )
 
     judgement: Judgement
@@ -37,15 +39,22 @@ class GlocalInference(Inference):
         return self.local_share * local_scores
 
     def reason(self, k: int, global_k: int, local_k: int) -> str:
-        said = self.said(global_k, local_k)
-        if global_k == local_k:
-            return f"{said}; the answer is the sum of their scores."
-        return f'{said}; in the sum of their scores "{self.labels[k]}" comes out first.'
+        if self.local_share < NEGLIGIBLE and k == global_k:
+            how = "So far only the classes as a whole count; single groups have no weight yet."
+        elif global_k == local_k:
+            how = "The answer is the sum of their scores."
+        else:
+            how = f'In the sum of their scores "{self.labels[k]}" comes first.'
+        return f"{self.said(global_k, local_k)}. {how} {self.happened(k, global_k, local_k)}".rstrip()
+
+    def similarities(self, X: Matrix, dots: Matrix) -> Matrix:
+        cosines: Matrix = self._towards(dots)[:, : len(self.prototype_ids)] / self._norms(X)[:, None]
+        return cosines.clip(-1.0, 1.0)
 
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
         scores = self._scores_of(dots, inference)
         labels = first_of_largest_rows(scores)
-        norms = np.sqrt(np.maximum(self.precision.squared_norms(X - self.origin), SHORTEST))
+        norms = self._norms(X)
         similarity = self._similarity(dots, labels, norms)
         posteriors, _ = softmax_rows(self.judgement.inverse_temperature(similarity)[:, None] * scores)
         raise_winner(posteriors, labels)
@@ -75,6 +84,10 @@ class GlocalInference(Inference):
         if inference == "fused":
             return global_scores + self.local_part(local_scores)
         return global_scores if inference == "global" else local_scores
+
+    def _norms(self, X: Matrix) -> Vector:
+        norms: Vector = np.sqrt(np.maximum(self.precision.squared_norms(X - self.origin), SHORTEST))
+        return norms
 
     def _similarity(self, dots: Matrix, labels: Indices, norms: Vector) -> Vector:
         """Of every row with the class of its answer, and with the best prototype of that class."""

@@ -53,6 +53,8 @@ class PaperInference(Inference):
 
     def reason(self, k: int, global_k: int, local_k: int) -> str:
         said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
+        if counts and global_k != local_k:
+            return f"{said}. {self.happened(k, global_k, local_k)}"
         if counts:
             total = sum(counts.values())
             times = "once" if total == 1 else f"{total:,} times"
@@ -61,4 +63,6 @@ class PaperInference(Inference):
         if global_k == local_k:
             return f"{said}; this pair never came up while learning, so the agreed label stands."
         higher = "global" if k == global_k else "local"
-        return f"{said}; this pair never came up while learning, and {higher} inference has the higher confidence."
+        return (
+            f"{said}. This pair never came up while learning; {higher} inference decides, with the higher confidence."
+        )

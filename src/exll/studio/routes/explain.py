@@ -26,7 +26,7 @@ class Picture(BaseModel):
     """A learned example as evidence."""
 
     example: int
-    similarity: float | None
+    cosine: float | None
     image: str
     thumbnail: str
 
@@ -36,7 +36,8 @@ class EvidenceShape(BaseModel):
     label: str
     support: int
     share: float
-    distance: float
+    score: float = Field(description="what prototypes are ranked by; only to be compared within one answer")
+    similarity: float | None = Field(description="the same as a cosine from -1 to 1; null where the preset has none")
     membership: float
     examples: list[Picture]
 
@@ -59,6 +60,7 @@ class ExplainAnswer(BaseModel):
     hit: EvidenceShape
     near_hit: EvidenceShape | None
     near_miss: EvidenceShape | None
+    local_choice: EvidenceShape | None = Field(description="the nearest prototype, where it is of another class")
     where: list[WhereShape]
     image: str
     details: dict[str, Any] = Field(description="the whole explanation, as exll explain --json gives it")
@@ -103,6 +105,7 @@ def _explained(project: Project, recent: RecentImage) -> ExplainAnswer:
         hit=_evidence(explanation.hit),
         near_hit=None if explanation.near_hit is None else _evidence(explanation.near_hit),
         near_miss=None if explanation.near_miss is None else _evidence(explanation.near_miss),
+        local_choice=None if explanation.local_choice is None else _evidence(explanation.local_choice),
         where=where,
         image=f"/api/asked/{image.digest}/image",
         details=explanation.to_dict(),
@@ -116,12 +119,13 @@ def _evidence(evidence: Evidence) -> EvidenceShape:
         label=str(evidence.label),
         support=evidence.support,
         share=evidence.share,
-        distance=evidence.distance,
+        score=evidence.score,
+        similarity=evidence.similarity,
         membership=evidence.membership,
         examples=[
             Picture(
                 example=int(remembered.name),
-                similarity=remembered.similarity,
+                cosine=remembered.cosine,
                 image=image_url(int(remembered.name)),
                 thumbnail=thumbnail_url(int(remembered.name)),
             )

@@ -5,8 +5,6 @@ import { pictures } from "./pictures.js";
 import { counted, percent, confidenceWords, confidence } from "./words.js";
 
 const SHOWN = 6;
-const LOCAL = "Local inference (the nearest pictures)";
-const GLOBAL = "Global inference (whole classes)";
 
 /** @param {HTMLElement} element @param {any} prediction */
 export function showAnswer(element, prediction, taughtAs = []) {
@@ -53,58 +51,37 @@ function taught(examples) {
 export const spoken = ({ label, probability, known: isKnown }) =>
   isKnown ? `${confidenceWords(probability)} ${label}, ${confidence(probability)}` : "Unknown. Nothing I know looks like this.";
 
-/** Hit, near hit and near miss. @param {HTMLElement} element @param {any} found What /api/explain gave. */
+/** Hit, near hit, near miss, and what local inference preferred. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {
-  const { hit, near_hit: nearHit, near_miss: nearMiss, prediction } = found;
-  const says = prediction.known
-    ? `It looks most like ${hit.support > 1 ? "these " : ""}`
-    : "The nearest pictures, but not near enough: ";
+  const { hit, near_hit: nearHit, near_miss: nearMiss, local_choice: localChoice, prediction } = found;
+  const these = hit.support > 1 ? "these " : "";
+  const most = localChoice ? `Within its class, it looks most like ${these}` : `It looks most like ${these}`;
+  const says = prediction.known ? most : "The nearest pictures, but not near enough: ";
   fill(
     element,
     h("h2", {}, "Why"),
-    h("p", {}, inferences(found.details)),
+    h("p", {}, found.reason),
     card("Hit", [says, ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
       : nothing("Near hit", ["So far ", quoted(hit.label), " has only one group of pictures."]),
-    nearMiss
-      ? card("Near miss", ["The nearest of another class: ", ...of(nearMiss), "."], nearMiss)
-      : nothing("Near miss", ["There is no other class yet."]),
-    h("details", {}, h("summary", {}, "The decision in one sentence"), h("p", {}, found.reason)),
+    localChoice && card("Local choice", ["The nearest group of all: ", ...of(localChoice), "."], localChoice),
+    nearMiss && card("Near miss", ["Less alike, and of another class: ", ...of(nearMiss), "."], nearMiss),
+    prediction.runner_up === null && nothing("Near miss", ["There is no other class yet."]),
   );
-}
-
-/** What local inference (the nearest pictures) and global inference (whole classes) say. */
-function inferences({ label, local_label: local, global_label: global }) {
-  if (local === global) return [`${LOCAL} and ${GLOBAL.toLowerCase()} both say `, quoted(local), "."];
-  return [
-    `${LOCAL} says `,
-    quoted(local),
-    `, ${GLOBAL.toLowerCase()} says `,
-    quoted(global),
-    ". Combined, the answer is ",
-    quoted(label),
-    ".",
-  ];
 }
 
 const of = ({ support, label }) => [`${counted(support, "picture")} of `, quoted(label)];
 
-function card(title, words, { examples, label }) {
+function card(title, words, { examples, label, similarity }) {
   const numbers = examples.map(({ example }) => example);
-  const closest = examples[0]?.similarity;
   return h(
     "section",
     { class: "card" },
     h("h3", {}, title),
     h("p", {}, words),
     pictures(numbers.slice(0, SHOWN), label, { large: true, more: numbers.length - SHOWN }),
-    typeof closest === "number" &&
-      h(
-        "p",
-        { class: "faint" },
-        `${examples.length > 1 ? "Similarity of the closest" : "Similarity"}: ${percent(Math.max(0, closest))}`,
-      ),
+    similarity !== null && h("p", { class: "faint" }, `Similarity: ${percent(similarity)}`),
   );
 }
 
