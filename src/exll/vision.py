@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
-from exll.explain.case import Case, worth_leaving_out
+from exll.explain.case import Case
 from exll.explain.contributions import Without
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
@@ -262,7 +262,6 @@ class ImageLearner(Knowledge):
         return Case(
             name=name,
             explanation=explanation,
-            without=tuple(self.without(seen, j) for j in worth_leaving_out(explanation)),
             picture=seen.picture,
             boxes=seen.boxes,
             maps=tuple(maps),

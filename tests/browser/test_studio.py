@@ -567,7 +567,7 @@ def test_the_maps_of_the_evidence_are_shown_with_their_legend(taught: Studio, tm
     page.get_by_role("button", name="Why not “pan”").click()
     expect(page.locator(".legend")).to_be_visible()
     shown = page.locator("#stage img")
-    expect(shown).to_have_attribute("alt", re.compile("orange places speak for mug and against pan"))
+    expect(shown).to_have_attribute("alt", re.compile("orange places count more for mug and against pan"))
     assert "against=pan" in str(shown.get_attribute("src"))
     check_pictures(page)
 

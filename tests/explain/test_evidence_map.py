@@ -66,8 +66,20 @@ def test_places_that_speak_for_the_class_are_orange_and_those_against_blue() -> 
     for corner, colour in (((4, 4), FOR), ((123, 123), AGAINST)):
         assert np.abs(picture_[corner] - colour).max() < 60
     np.testing.assert_allclose(picture_[4, 123], 128, atol=12)
-    flat = overlay(crop, EvidenceMap("a", None, np.zeros((4, 4)), 0.0))
-    assert np.asarray(flat).min() == np.asarray(flat).max() == 128
+    for same in (0.0, 3.0):
+        flat = overlay(crop, EvidenceMap("a", None, np.full((4, 4), same), -48.0))
+        assert np.asarray(flat).min() == np.asarray(flat).max() == 128
+
+
+def test_a_map_is_coloured_by_how_its_places_differ() -> None:
+    values = np.zeros((8, 8))
+    values[:4] = 5.0 + np.arange(32).reshape(4, 8) / 10  # the network saw the upper half, and all of it speaks for "a"
+    crop = Image.new("RGB", (128, 128), (128, 128, 128))
+    coloured = np.asarray(overlay(crop, EvidenceMap("a", None, values, -200.0))).astype(float)
+    red, blue = coloured[..., 0], coloured[..., 2]
+    assert blue[4, 4] > red[4, 4] + 50
+    assert red[52, 124] > blue[52, 124] + 50
+    np.testing.assert_allclose(coloured[100:], 128, atol=2)
 
 
 def test_a_backbone_with_no_map_and_an_unknown_class_say_so(eye: ImageLearner, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -73,9 +73,14 @@ def _shares(places: int, start: float, stop: float) -> Matrix:
 
 
 def overlay(picture: Image.Image, evidence: EvidenceMap) -> Image.Image:
-    """The picture in grey, tinted orange where places count for the class and blue where against it."""
-    strongest = float(np.abs(evidence.values).max()) or 1.0
-    relative = Image.fromarray((evidence.values / strongest).astype(np.float32))
+    """The picture in grey, tinted orange where places count more than the average one, and blue where less.
+
+    The offset, which belongs to no place, cancels much of the map: what tells places apart is how they differ.
+    """
+    seen = evidence.values != 0.0  # of places outside every look nothing is known
+    difference = np.where(seen, evidence.values - evidence.values[seen].mean(), 0.0) if seen.any() else evidence.values
+    strongest = float(np.abs(difference).max()) or 1.0
+    relative = Image.fromarray((difference / strongest).astype(np.float32))
     smooth = np.asarray(relative.resize(picture.size, Image.Resampling.BICUBIC)).clip(-1, 1)[:, :, None]
     tint = np.where(smooth > 0, FOR, AGAINST)
     strength = STRONGEST * np.abs(smooth)

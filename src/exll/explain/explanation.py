@@ -7,7 +7,6 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
-from exll.explain.wording import percent
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -55,7 +54,7 @@ class Evidence:
 
     def ranked_by(self) -> str:
         """The number that it is ranked by."""
-        return f"score {self.score:.1f}" if self.similarity is None else f"similarity {percent(self.similarity)}"
+        return f"score {self.score:.1f}" if self.similarity is None else f"similarity {self.similarity:.2f}"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
         case=case,
         explanation=explanation,
         name=name,
-        unknown=not explanation.known,
         earlier_cases=_earlier_cases(explanation),
         pictures={name: _pictures(part, thumbnails) for name, part in evidence.items()},
         combined=_combined(explanation),

@@ -59,9 +59,9 @@ class PaperInference(Inference):
             total = sum(counts.values())
             times = "once" if total == 1 else f"{total:,} times"
             truth = f'the truth was "{self.labels[k]}" in {counts[k]:,} of {total:,}'
-            return f"{said}; this happened {times} while learning, and {truth}."
+            return f"{said}. This happened {times} while learning, and {truth}."
         if global_k == local_k:
-            return f"{said}; this pair never came up while learning, so the agreed label stands."
+            return f"{said}. This pair never came up while learning, so the agreed label stands."
         higher = "global" if k == global_k else "local"
         return (
             f"{said}. This pair never came up while learning; {higher} inference decides, with the higher confidence."

@@ -50,7 +50,9 @@ class WhereShape(BaseModel):
     total: float
     offset: float
     score: float
-    picture: str = Field(description="address of a PNG: the image, orange for and blue against")
+    picture: str = Field(
+        description="address of a PNG: the image, orange where places count more than average, blue where less"
+    )
 
 
 class ExplainAnswer(BaseModel):
@@ -80,7 +82,7 @@ async def evidence(
     label: Annotated[str, Query(max_length=LONGEST_LABEL)],
     against: Annotated[str | None, Query(max_length=LONGEST_LABEL)] = None,
 ) -> Response:
-    """PNG of the image: orange places speak for the class, blue ones against it."""
+    """PNG of the image: orange places count more for the class than the average place, blue ones less."""
     seen = project.recent_images.of(asked).image.seen
 
     def draw() -> bytes:

@@ -2,7 +2,7 @@
 
 import { bar, fill, h, quoted } from "./dom.js";
 import { pictures } from "./pictures.js";
-import { counted, percent, confidenceWords, confidence } from "./words.js";
+import { counted, confidenceWords, confidence } from "./words.js";
 
 const SHOWN = 6;
 
@@ -81,7 +81,7 @@ function card(title, words, { examples, label, similarity }) {
     h("h3", {}, title),
     h("p", {}, words),
     pictures(numbers.slice(0, SHOWN), label, { large: true, more: numbers.length - SHOWN }),
-    similarity !== null && h("p", { class: "faint" }, `Similarity: ${percent(similarity)}`),
+    similarity !== null && h("p", { class: "faint" }, `Similarity: ${similarity.toFixed(2)}`),
   );
 }
 

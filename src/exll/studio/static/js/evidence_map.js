@@ -12,8 +12,8 @@ export function offerMaps(element, image, where) {
   const legend = h(
     "p",
     { class: "legend", hidden: true },
-    h("span", {}, "speaks for it"),
-    h("span", { class: "against" }, "speaks against it"),
+    h("span", {}, "counts more than the average place"),
+    h("span", { class: "against" }, "counts less, or against it"),
   );
   const views = [
     ["Picture", null],
@@ -33,7 +33,7 @@ export function offerMaps(element, image, where) {
   const show = (pressed, source, what) => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button === pressed));
     image.src = source ?? plain;
-    image.alt = source ? `The picture in grey; orange places speak ${what}, blue ones against` : words;
+    image.alt = source ? `The picture in grey; orange places count more ${what} than the average place, blue ones less` : words;
     legend.hidden = source === null;
   };
   element.hidden = where.length === 0;
