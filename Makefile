@@ -10,7 +10,7 @@ JOBS ?= auto
 .PHONY: help demo test quick check lint types bench format clean
 
 help:
-	@echo "make demo    set up, then learn handwritten digits and explain what was learned"
+	@echo "make demo    set up, then learn drawings of household objects and explain two answers"
 	@echo "make test    set up, then run all tests"
 	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"

@@ -51,7 +51,7 @@ def explain(
     elif out is None:
         typer.echo(str(explanation))
     else:
-        typer.echo(f"{out}: why {image.name} {_verdict(explanation)}")
+        typer.echo(f"{out}: why {image.name} {verdict(explanation)}")
 
 
 def write_page(
@@ -66,7 +66,7 @@ def write_page(
     return case.explanation
 
 
-def _verdict(explanation: "Explanation") -> str:
+def verdict(explanation: "Explanation") -> str:
     if explanation.level == "unknown":
         return f'is unknown (nearest is "{explanation.label}")'
     if explanation.level == "unusual":
