@@ -22,7 +22,7 @@ from exll.explain.topology import topology_of
 from exll.explain.topology_page import page as map_page
 
 PICTURES = Path(__file__).with_name("pictures")
-SHOTS = {"why": (860, 948), "rules": (1100, 1225), "map": (1100, 700)}  # pages, and the size of the window
+SHOTS = {"why": (860, 1345), "rules": (1100, 1225), "map": (1100, 700)}  # pages, and the size of the window
 COLOURS = 256
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
