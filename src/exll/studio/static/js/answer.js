@@ -56,7 +56,7 @@ export function showEvidence(element, found) {
   const { hit, near_hit: nearHit, near_miss: nearMiss, local_choice: localChoice, prediction } = found;
   const these = hit.support > 1 ? "these " : "";
   const most = localChoice ? `Within its class, it looks most like ${these}` : `It looks most like ${these}`;
-  const says = prediction.known ? most : "The nearest pictures, but not near enough: ";
+  const says = prediction.known ? most : "The nearest of its class, but not near enough: ";
   fill(
     element,
     h("h2", {}, "Why"),
