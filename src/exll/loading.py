@@ -1,6 +1,8 @@
 """``load``: whatever was saved, as what it was."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar, overload
 
 from exll.baselines import baseline_class
@@ -10,6 +12,7 @@ from exll.errors import DAMAGED, ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
 from exll.features.own_backbone import Backbone
+from exll.kept_thumbnails import KeptThumbnails
 from exll.saving.model_file import read_model
 from exll.vision import KIND as IMAGE_LEARNER
 from exll.vision import ImageLearner
@@ -57,7 +60,7 @@ def load(
     """
     file = read_model(path)
     made_by = file.metadata.get("kind")
-    try:
+    with _whole(path):
         if made_by == CLASSIFIER or (made_by == IMAGE_LEARNER and kind is ExLLClassifier):
             found: type[AnyModel] = ExLLClassifier
         elif made_by == IMAGE_LEARNER:
@@ -71,6 +74,25 @@ def load(
         if found is ImageLearner:
             return ImageLearner._from_file(file, backbone, threads)
         return found._from_file(file)
+
+
+def load_without_network(path: str | os.PathLike[str]) -> tuple[ExLLClassifier, dict[str, bytes]]:
+    """What a model has learned, and the thumbnails that it keeps, by the names of their examples; vectors have none."""
+    file = read_model(path)
+    with _whole(path):
+        if file.metadata.get("kind") not in (CLASSIFIER, IMAGE_LEARNER):
+            raise ModelFileError(f"{path} holds a model of another kind than {ExLLClassifier.__name__}.")
+        classifier = ExLLClassifier._from_file(file)
+        if file.metadata["kind"] == CLASSIFIER:
+            return classifier, {}
+        return classifier, KeptThumbnails.of_file(file, classifier.learner_).by_name()
+
+
+@contextmanager
+def _whole(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What arrays that make no model raise becomes one sentence."""
+    try:
+        yield
     except InputError as error:  # a parameter that this version does not know
         raise ModelFileError(f"{path} does not hold a whole model: {error}") from error
     except ExLLError:

@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from exll.cli.common import JsonOption, ModelArgument, check_out, open_classifier, thumbnails_of
+from exll.cli.common import (
+    ImagesOption,
+    JsonOption,
+    ModelArgument,
+    check_out,
+    open_with_thumbnails,
+    say_missing,
+    thumbnails_of,
+)
 
 if TYPE_CHECKING:
     from exll.estimator import ExLLClassifier
     from exll.explain.rules import Rule
+    from exll.explain.thumbnails import Thumbnails
 
 
 class LevelChoice(enum.StrEnum):
@@ -28,6 +37,7 @@ def rules(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the rules as a page of pictures: an .html file.")
     ] = None,
+    images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print the rules of a model, the largest share of a class first; single examples are counted as unusual."""
@@ -40,12 +50,15 @@ def rules(
         check_out(html, "a page of rules", (".html",))
         if level is not LevelChoice.prototype:
             raise InputError(f"a page of rules shows prototypes, class by class; leave out --level {level.value}.")
-    classifier = open_classifier(model)
+    from exll.explain.rules_page import SIDE
+
+    classifier, thumbnails = open_with_thumbnails(model, images, SIDE)
     found = [rule for rule in classifier.rules(level.value) if of is None or str(rule.label) == of]
     if not found:
         raise InputError(f"{model} has no class {of!r}.")
     if html is not None:
-        write_page(found, model, classifier, html)
+        write_page(found, model, classifier, html, thumbnails)
+        say_missing(thumbnails)
     if json:
         typer.echo(dumps([rule.to_dict() for rule in found], indent=2))
     elif html is not None:
@@ -54,10 +67,13 @@ def rules(
         _print(found, level)
 
 
-def write_page(rules: "list[Rule]", model: Path, classifier: "ExLLClassifier", out: Path) -> None:
+def write_page(
+    rules: "list[Rule]", model: Path, classifier: "ExLLClassifier", out: Path, thumbnails: "Thumbnails | None" = None
+) -> None:
     from exll.explain.rules_page import SIDE, page
 
-    out.write_text(page(rules, model.name, thumbnails_of(model, classifier, SIDE)), encoding="utf-8")
+    pictures = thumbnails or thumbnails_of(model, classifier, SIDE)
+    out.write_text(page(rules, model.name, pictures), encoding="utf-8")
 
 
 def _print(found: "list[Rule]", level: LevelChoice) -> None:

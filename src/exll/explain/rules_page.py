@@ -72,7 +72,7 @@ def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
     unusual = [rule for rule in rules if rule.support == 1 and rule.class_count > 1]
     common = [rule for rule in rules if rule not in unusual]
     folded = common[RULES_OPEN:]
-    names = [name for rule in unusual for name in rule.conditions[0].names][:UNUSUAL_PICTURED]
+    names = [name for rule in unusual for name in rule.conditions[0].names]
     return ClassRules(
         label=rules[0].label,
         examples=rules[0].class_count,
@@ -80,12 +80,12 @@ def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
         open=tuple(_row(rule, thumbnails) for rule in common[:RULES_OPEN]),
         folded=tuple(_row(rule, thumbnails) for rule in folded[:RULES_FOLDED]),
         folded_count=len(folded),
-        unusual=tuple(thumbnails.of(name) for name in names),
+        unusual=thumbnails.some(names, UNUSUAL_PICTURED),
         unusual_count=len(unusual),
     )
 
 
 def _row(rule: Rule, thumbnails: Thumbnails) -> Row:
     (condition,) = rule.conditions
-    pictures = tuple(thumbnails.of(name) for name in condition.names[:PICTURES])
+    pictures = thumbnails.some(condition.names, PICTURES)
     return Row(condition.prototype, rule.support, rule.class_count, rule.share, pictures)
