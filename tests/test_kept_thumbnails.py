@@ -220,6 +220,7 @@ def test_pages_have_pictures_after_the_folder_was_moved(tmp_path: Path) -> None:
     pages = {
         "why.html": ("explain", model, tmp_path / "new.png", "-o"),
         "rules.html": ("rules", model, "--html"),
+        "map.html": ("map", model, "-o"),
     }
     for name, command in pages.items():
         result = exll(*command, tmp_path / name)

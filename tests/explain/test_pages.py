@@ -320,6 +320,16 @@ def test_a_picture_that_cannot_be_shown_says_why(tmp_path: Path, ref: str, reaso
     assert "password" not in html_of(shown)
 
 
+def test_of_a_group_the_pictures_that_are_there_are_shown_and_a_gap_only_where_there_is_none(tmp_path: Path) -> None:
+    picture(0, 0).save(tmp_path / "there.png")
+    found = Thumbnails([tmp_path]).some(["gone.png", "there.png", "lost.png"], 2)
+    assert [(shown.name, shown.uri is None) for shown in found] == [("there.png", False)]
+    found = Thumbnails([tmp_path]).some(["gone.png", "lost.png", "away.png"], 2)
+    assert [(shown.name, shown.missing) for shown in found] == [
+        (f"{n}.png", "file not found") for n in ("gone", "lost")
+    ]
+
+
 def test_rules_come_class_by_class_the_largest_share_first(learner: ImageLearner, folder: Path) -> None:
     rules = learner.rules()
     content = rules_page(rules, "m.exll", Thumbnails([folder]))

@@ -123,12 +123,14 @@ def open_classifier(path: Path) -> "ExLLClassifier":
     return load(path, ExLLClassifier)
 
 
-def open_with_thumbnails(path: Path, images: Path | None, side: int) -> "tuple[ExLLClassifier, Thumbnails]":
+def open_with_thumbnails(
+    path: Path, images: Path | None, side: int, kept_first: bool = False
+) -> "tuple[ExLLClassifier, Thumbnails]":
     """What a model has learned, and pictures of its examples for a page."""
     from exll.loading import load_without_network
 
     classifier, kept = load_without_network(path)
-    return classifier, thumbnails_of(path, classifier, side, kept, images)
+    return classifier, thumbnails_of(path, classifier, side, kept, images, kept_first)
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
@@ -161,6 +163,7 @@ def thumbnails_of(
     side: int | None = None,
     kept: "Mapping[str, bytes] | None" = None,
     images: Path | None = None,
+    kept_first: bool = False,
 ) -> "Thumbnails":
     """Pictures of the examples that a model file names; ``kept`` are those in it, ``images`` is where others are."""
     from exll.errors import InputError
@@ -168,7 +171,7 @@ def thumbnails_of(
 
     if images is not None and not images.is_dir():
         raise InputError(f"--images must be the folder that the photos are in now; there is no folder {images}.")
-    return Thumbnails(folders_of(model, getattr(classifier, "lessons_", [])), side or SIDE, kept, images)
+    return Thumbnails(folders_of(model, getattr(classifier, "lessons_", [])), side or SIDE, kept, images, kept_first)
 
 
 def say_missing(thumbnails: "Thumbnails") -> None:

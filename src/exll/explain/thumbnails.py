@@ -39,7 +39,8 @@ class Thumbnail:
 
 class Thumbnails:
     """Finds pictures of examples by their names. A name that is no whole path is looked for in each folder, the first
-    one first; then under ``images``, where photos were moved to; then among ``kept``, the pictures in the model."""
+    one first; then under ``images``, where photos were moved to; then among ``kept``, the pictures in the model.
+    ``kept_first`` is for pages that show pictures as small as those anyway: no file is read without need."""
 
     def __init__(
         self,
@@ -47,18 +48,21 @@ class Thumbnails:
         side: int = SIDE,
         kept: Mapping[str, bytes] | None = None,
         images: Path | None = None,
+        kept_first: bool = False,
     ) -> None:
         self._folders = tuple(dict.fromkeys(folders))
         self._side = side
         self._kept = kept or {}
         self._images = images
+        self._kept_first = kept_first
         self._asked: set[str] = set()
         self._missing: set[str] = set()
 
     def of(self, ref: str) -> Thumbnail:
-        self._asked.add(ref)
         thumbnail = self._of(ref)
-        if thumbnail.uri is None:
+        if _was_file(ref):
+            self._asked.add(ref)
+        if _was_file(ref) and thumbnail.uri is None:
             self._missing.add(ref)
         return thumbnail
 
@@ -68,7 +72,7 @@ class Thumbnails:
         return tuple(self.of(ref) for ref in found or refs[:most])
 
     def remark(self) -> str | None:
-        """One sentence about the pictures that were asked for and not found; None where all were."""
+        """One sentence about the files that were asked for and not found; None where all were."""
         if not self._missing:
             return None
         return (
@@ -78,6 +82,8 @@ class Thumbnails:
 
     def _of(self, ref: str) -> Thumbnail:
         name = file_name(ref)
+        if self._kept_first and ref in self._kept:
+            return _from_model(self._kept[ref], name)
         path, box = self._place(ref)
         if path is not None:
             with suppress(ImageError):  # its words could quote the file, which need not be an image at all
@@ -87,9 +93,7 @@ class Thumbnails:
             return _from_model(self._kept[ref], name)
         if path is not None:
             return Thumbnail(name, None, missing="the file cannot be read as an image")
-        # What was a frame of a video, a row of features or an image in memory never had a file of its own.
-        was_file = is_image_name(split_region_ref(ref)[0])
-        return Thumbnail(name, None, missing="file not found" if was_file else "no image kept")
+        return Thumbnail(name, None, missing="file not found" if _was_file(ref) else "no image kept")
 
     def _has(self, ref: str) -> bool:
         return ref in self._kept or self._place(ref)[0] is not None
@@ -108,6 +112,11 @@ class Thumbnails:
                 if path.is_file():
                     return path
         return None
+
+
+def _was_file(ref: str) -> bool:
+    """A frame of a video, a row of features or an image in memory never had a file of its own."""
+    return is_image_name(split_region_ref(ref)[0])
 
 
 def _tails(ref: str) -> list[str]:
