@@ -9,6 +9,7 @@ from PIL import Image
 from commands import exll, exll_json
 from exll import ExLLClassifier
 from pictures import picture, write_class_folder
+from support import random_stream
 
 
 @pytest.mark.slow
@@ -91,6 +92,24 @@ def test_a_page_that_cannot_be_written_is_said_before_the_work(data: Path, tmp_p
     result = exll("explain", "v.exll", "no.png", "-o", "why.html", cwd=tmp_path)
     assert "v.exll was taught with vectors, not images; explain it in Python." in result.stderr
     assert exll("rules", "v.exll", "--html", "r.html", cwd=tmp_path).stdout == "r.html: 3 rules\n"
+
+
+def test_rules_in_the_terminal_are_few_per_class_and_say_so(tmp_path: Path) -> None:
+    stream = random_stream(3, samples=200, classes=4, width=6)
+    model = ExLLClassifier(records="refs").fit(stream.X, [f"kind {k}" for k in stream.y])
+    model.save(tmp_path / "m.exll")
+    rules = len(model.rules())
+
+    def said(*options: str) -> list[str]:
+        return exll("rules", tmp_path / "m.exll", *options).stdout.splitlines()
+
+    for options, each in (((), 3), (("--top", "2"), 2)):
+        lines = said(*options)
+        assert [sum(f'THEN it is "kind {k}"' in line for line in lines) for k in range(4)] == [each] * 4
+        assert lines[-1] == f"{rules - 4 * each} smaller rules not shown; --top N shows N per class"
+    assert "not shown" not in said("--of", "kind 1")[-1]
+    assert len(exll_json("rules", tmp_path / "m.exll")) == rules
+    assert len(exll_json("rules", tmp_path / "m.exll", "--top", "1")) == 4
 
 
 def test_suspects_are_named(tmp_path: Path) -> None:

@@ -388,10 +388,14 @@ def test_numbered_classes_stand_by_size_and_named_ones_by_letters() -> None:
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_where_there_are_many_classes_each_is_folded_to_a_line(more: int) -> None:
-    count = CLASSES_OPEN + more
-    content = rules_page(ExLLClassifier("paper").fit(np.eye(count), list(range(count))).rules(), "m", Thumbnails())
+def test_where_there_are_many_classes_each_is_folded_to_one_picture(more: int, tmp_path: Path) -> None:
+    count, done = CLASSES_OPEN + more, []
+    picture(0, 0).save(tmp_path / "a.png")
+    model = ExLLClassifier("paper").fit(np.eye(count), list(range(count)), refs=["a.png"] * count)
+    content = rules_page(model.rules(), "m", Thumbnails([tmp_path]), lambda: done.append(1))
     assert content.count("<details open>") == (0 if more else count)
+    assert content.count('<img class="cover"') == (count if more else 0)
+    assert len(done) == count
 
 
 def test_hostile_labels_and_names_stay_text_on_the_pages() -> None:
