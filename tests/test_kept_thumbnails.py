@@ -192,6 +192,30 @@ def test_arrays_that_do_not_fit_are_refused(tensors: dict[str, Any], tmp_path: P
         load(path, backbone=Colours())
 
 
+@pytest.mark.fuzz
+def test_pictures_with_bytes_changed_are_refused_or_shown_or_said_to_be_unreadable(tmp_path: Path) -> None:
+    learner, path, rng = new(thumbnail_side=24), tmp_path / "m.exll", np.random.default_rng(0)
+    learner.learn(PICTURES[:3], LABELS[:3])
+    learner.save(path)
+    file, outcomes = read_model(path), set()
+    for _ in range(150):
+        tensors = dict(file.tensors)
+        name = str(rng.choice(["thumbnails.webp", "thumbnails.offsets", "thumbnails.positions"], p=[0.8, 0.1, 0.1]))
+        tensors[name] = tensors[name].copy()
+        places = rng.integers(0, min(len(tensors[name]), int(rng.choice([30, 9999]))), 2)
+        tensors[name][places] = rng.integers(0, 256, 2)
+        write_model(path, file.metadata, tensors)
+        try:
+            kept = load(path, ImageLearner, backbone=Colours()).kept_thumbnails()
+        except ModelFileError:
+            outcomes.add("refused")
+            continue
+        for shown in map(Thumbnails([], kept=kept).of, kept):
+            outcomes.add(shown.missing or "shown")
+            assert max(shown.width, shown.height) <= 24
+    assert outcomes >= {"refused", "shown"}
+
+
 def test_a_picture_whose_pixels_are_damaged_is_said_to_be_unreadable() -> None:
     content = webp((8, 8))
     shown = Thumbnails([], kept={"a.png": content[:20] + bytes(len(content) - 20)}).of("a.png")
