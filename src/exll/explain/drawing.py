@@ -16,6 +16,7 @@ from exll.types import Matrix, Vector
 SIDE = 1000
 CROWDED = 40  # classes: with more than so many a drawing needs a whole page to be read
 LETTERS = ((12, 30.0), (CROWDED, 22.0), (float("inf"), 13.0))  # their height by the number of classes
+HALF_PAGE_LETTERS = 20.0  # the least height for a drawing that will be shown on half a page, however crowded
 LONGEST_LABEL, LONGEST_FULL = 24, 300
 OTHERS = 0.75  # the height of a second name of a class, as a share of the first's
 CIRCLES = "A circle is a prototype, its area the examples in it; lines join neighbours of a class."

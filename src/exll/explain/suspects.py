@@ -155,10 +155,8 @@ def find_suspects(
     winners = np.where(alone, y, posteriors.argmax(axis=1))
     times = posteriors[rows, winners] / np.maximum(own, SMALLEST_PROBABILITY)
     by_chance = wrong_labels / len(kinds)
-    wrong = (
-        np.where(alone, 0.0, by_chance / ((1 - wrong_labels) * own + by_chance)) if wrong_labels else np.zeros(len(X))
-    )
-    order = np.argsort(-(1.0 - own), kind="stable")
+    wrong = np.where(alone, 0.0, by_chance / np.maximum((1 - wrong_labels) * own + by_chance, SMALLEST_PROBABILITY))
+    order = np.argsort(own, kind="stable")  # of doubts near 1 the difference would be lost
     places = rows if positions is None else np.asarray(positions)
     ranked = [
         Suspect(
