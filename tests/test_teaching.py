@@ -201,6 +201,9 @@ def test_a_video_that_breaks_off_is_learned_as_far_as_it_goes(nano: OnnxBackbone
     assert lesson.finished
     assert lesson.learned >= 15
     assert lesson.learned + lesson.skipped == len(stream.examples)
+    kept = model.kept_thumbnails()
+    assert len(kept) == lesson.learned
+    assert set(kept) <= {f"clip.avi#{n}" for n in range(40)}
 
 
 @pytest.mark.slow

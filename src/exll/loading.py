@@ -1,6 +1,8 @@
 """``load``: whatever was saved, as what it was."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar, overload
 
 from exll.baselines import baseline_class
@@ -10,7 +12,8 @@ from exll.errors import DAMAGED, ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
 from exll.features.own_backbone import Backbone
-from exll.saving.model_file import read_model
+from exll.kept_thumbnails import KeptThumbnails
+from exll.saving.model_file import ModelFile, read_model
 from exll.vision import KIND as IMAGE_LEARNER
 from exll.vision import ImageLearner
 
@@ -56,21 +59,48 @@ def load(
     array(['mug'], dtype='<U3')
     """
     file = read_model(path)
+    with _whole(path):
+        return _opened(path, file, kind, backbone, threads)
+
+
+def load_without_network(path: str | os.PathLike[str]) -> tuple[ExLLClassifier, dict[str, bytes]]:
+    """What a model has learned, and the thumbnails that it keeps, by the names of their examples; vectors have none."""
+    file = read_model(path)
+    with _whole(path):
+        classifier: ExLLClassifier = _opened(path, file, ExLLClassifier)
+        if file.metadata["kind"] == CLASSIFIER:
+            return classifier, {}
+        return classifier, KeptThumbnails.of_file(file, classifier.learner_).by_name()
+
+
+def _opened(
+    path: str | os.PathLike[str],
+    file: ModelFile,
+    kind: type[Any] | None,
+    backbone: str | os.PathLike[str] | Backbone | None = None,
+    threads: int | None = None,
+) -> Any:
     made_by = file.metadata.get("kind")
+    if made_by == CLASSIFIER or (made_by == IMAGE_LEARNER and kind is ExLLClassifier):
+        found: type[AnyModel] = ExLLClassifier
+    elif made_by == IMAGE_LEARNER:
+        found = ImageLearner
+    elif made_by == BASELINE:
+        found = baseline_class(file.metadata["learner"])
+    else:
+        raise ModelFileError(f"{path} holds a model of kind {made_by!r}, which this exll does not know.")
+    if kind is not None and not issubclass(found, kind):
+        raise ModelFileError(f"{path} holds a model of the class {found.__name__}, not {kind.__name__}.")
+    if found is ImageLearner:
+        return ImageLearner._from_file(file, backbone, threads)
+    return found._from_file(file)
+
+
+@contextmanager
+def _whole(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What arrays that make no model raise becomes one sentence."""
     try:
-        if made_by == CLASSIFIER or (made_by == IMAGE_LEARNER and kind is ExLLClassifier):
-            found: type[AnyModel] = ExLLClassifier
-        elif made_by == IMAGE_LEARNER:
-            found = ImageLearner
-        elif made_by == BASELINE:
-            found = baseline_class(file.metadata["learner"])
-        else:
-            raise ModelFileError(f"{path} holds a model of kind {made_by!r}, which this exll does not know.")
-        if kind is not None and not issubclass(found, kind):
-            raise ModelFileError(f"{path} holds a model of the class {found.__name__}, not {kind.__name__}.")
-        if found is ImageLearner:
-            return ImageLearner._from_file(file, backbone, threads)
-        return found._from_file(file)
+        yield
     except InputError as error:  # a parameter that this version does not know
         raise ModelFileError(f"{path} does not hold a whole model: {error}") from error
     except ExLLError:

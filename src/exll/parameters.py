@@ -45,6 +45,12 @@ def _whole_or_none(least: int, words: str) -> Allowed:
     return Allowed(lambda: words, lambda value: value is None or (is_whole_number(value) and value >= least))
 
 
+def _whole_between(low: int, high: int) -> Allowed:
+    return Allowed(
+        lambda: f"an integer from {low} to {high}", lambda value: is_whole_number(value) and low <= value <= high
+    )
+
+
 TABLE: dict[str, Allowed] = {
     "preset": Allowed(
         lambda: f"one of {', '.join(map(repr, preset_names()))}",
@@ -63,6 +69,8 @@ TABLE: dict[str, Allowed] = {
     "looks": Allowed(
         lambda: "1, 2 or None", lambda value: value is None or (is_whole_number(value) and value in (1, 2))
     ),
+    "thumbnails": _whole_between(0, 64),
+    "thumbnail_side": _whole_between(16, 512),
     "threads": _whole_or_none(1, "None or an integer of at least 1"),
     "normalise": Allowed(lambda: "True or False", lambda value: isinstance(value, bool | np.bool_)),
     "shrinkage": between(0, 1),

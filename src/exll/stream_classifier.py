@@ -2,7 +2,7 @@
 in it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
@@ -143,13 +143,7 @@ class StreamClassifier(Estimator):
         return unit_chunks(vectors)
 
     def _learn(self, X: Any, y: Any, refs: Refs | None, classes: Any, *, anew: bool) -> Self:
-        self._check_parameters()
-        if not anew:
-            self._check_unchanged(self._fixed_parameters())
-        vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
-        kind = kind_of(labels[0])
-        if not anew and kind != (known := kind_of(self.learner_.labels[0])):
-            raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
+        vectors, labels, names = self._learnable(X, y, refs, anew)
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
         with self._names_of_learner():
@@ -164,6 +158,19 @@ class StreamClassifier(Estimator):
                 raise
             self._publish(learner)
         return self
+
+    def _learnable(
+        self, X: Any, y: Any, refs: Refs | None, anew: bool
+    ) -> tuple[NDArray[np.floating], list[Label], list[str | None] | None]:
+        """Vectors, labels and names that can be learned now, or one clear sentence; nothing has changed yet."""
+        self._check_parameters()
+        if not anew:
+            self._check_unchanged(self._fixed_parameters())
+        vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
+        kind = kind_of(labels[0])
+        if not anew and kind != (known := kind_of(self.learner_.labels[0])):
+            raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
+        return vectors, labels, names
 
     @contextmanager
     def _names_of_learner(self) -> Iterator[None]:
@@ -233,7 +240,12 @@ class StreamClassifier(Estimator):
         if not hasattr(self, "learner_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before its first example.")
 
-    def _write(self, path: str | os.PathLike[str], more_metadata: dict[str, Any]) -> None:
+    def _write(
+        self,
+        path: str | os.PathLike[str],
+        more_metadata: dict[str, Any],
+        more_tensors: Callable[[], Tensors] = dict,
+    ) -> None:
         check_is_fitted(self)
         learner = self.learner_
         with learner.lock:
@@ -245,7 +257,8 @@ class StreamClassifier(Estimator):
                 "lessons": self.lessons_,
                 "exll": __version__,
             }
-            write_model(path, {**metadata, **more_metadata}, {**learner.state(), **_labels_to_tensors(learner.labels)})
+            tensors = {**learner.state(), **_labels_to_tensors(learner.labels), **more_tensors()}
+            write_model(path, {**metadata, **more_metadata}, tensors)
 
     def _restore(self, learner: Learner, metadata: dict[str, Any]) -> None:
         """Take a learner from a file, and all that the file says about its streams."""

@@ -20,6 +20,7 @@ from PIL.Image import Image
 from exll.concurrency.interrupts import interrupt_deferred
 from exll.errors import ImageError, StreamError
 from exll.estimator import ExLLClassifier
+from exll.explain.thumbnails import shrunk
 from exll.features.backbone import BATCH as NETWORK_BATCH
 from exll.features.cache import FeatureCache
 from exll.features.extract import Extracted, extract
@@ -152,14 +153,16 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
     elif backbone is None:
         raise StreamError(f"this model was taught with vectors, not images; it cannot learn or judge {stream.source}.")
     elif stream.kind == "video":
-        yield from _frame_vectors(backbone, stream, examples)
+        side = model.thumbnail_side if isinstance(model, ImageLearner) else 0
+        yield from _frame_vectors(backbone, stream, examples, side)
     else:
         regions = ((example.path, example.box) for example in examples if example.path is not None)
         yield from extract(regions, backbone, cache)
 
 
-def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example]) -> Iterator[Extracted]:
-    """A frame that the file promises and does not give has an error in its place."""
+def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example], side: int) -> Iterator[Extracted]:
+    """A frame that the file promises and does not give has an error in its place. The others come with a small copy:
+    a frame cannot be read again later."""
     decoded = _readable(frames(stream))
     following = next(decoded, None)
     for some in (examples[i : i + NETWORK_BATCH] for i in range(0, len(examples), NETWORK_BATCH)):
@@ -172,7 +175,8 @@ def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example]) -
         vectors = dict(zip(images, backbone.features(list(images.values())) if images else [], strict=True))
         for example in some:
             missing = None if example.frame in vectors else ImageError(f"{example.ref}: the frame cannot be decoded.")
-            yield Extracted(vectors.get(example.frame), missing)
+            frame = images.get(example.frame)
+            yield Extracted(vectors.get(example.frame), missing, None if frame is None else shrunk(frame, side))
 
 
 def _readable(decoded: Iterator[tuple[Example, Image]]) -> Iterator[tuple[Example, Image]]:
@@ -191,21 +195,26 @@ def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
 
 def _learn_batch(model: Model, batch: list[tuple[Example, Digests, Extracted]], lesson: Lesson, strict: bool) -> bytes:
     """Learn what can be learned of a batch; gives the digests of that, one after the other."""
-    good, digests = [], bytearray()
+    good: list[tuple[Example, Extracted]] = []
+    digests = bytearray()
     for example, own, extracted in batch:
         error = why_unusable(example, extracted)
         if error is None:
-            good.append((example, extracted.vector))
+            good.append((example, extracted))
             digests += own.named[:DIGEST_BYTES] + own.content[:DIGEST_BYTES]
         elif strict:
             raise error
         else:
             lesson.skip(example, str(error))
     if good:
-        vectors = np.array([vector for _, vector in good])
+        vectors = np.array([extracted.vector for _, extracted in good])
         labels = [example.label for example, _ in good]
         refs = [example.ref for example, _ in good]
-        model.classifier.partial_fit(vectors, labels, refs=refs)
+        if isinstance(model, ImageLearner):
+            images = [example.path if extracted.small is None else extracted.small for example, extracted in good]
+            model.learn_vectors(vectors, labels, refs, images, [example.box for example, _ in good])
+        else:
+            model.partial_fit(vectors, labels, refs=refs)
     lesson.position += len(batch)
     lesson.learned += len(good)
     return bytes(digests)

@@ -1,7 +1,7 @@
 """``ImageLearner``: a backbone and a learner together, for people who hold images and not vectors."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from exll.features.backbone import DEFAULT, Seen
 from exll.features.image import ImageSource
 from exll.features.own_backbone import Backbone, Network, as_network, opened_again
 from exll.features.regions import region_ref
+from exll.kept_thumbnails import PER_PROTOTYPE, SIDE, KeptThumbnails, Source, as_sources
 from exll.knowledge import Knowledge
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.preset import DEFAULT_PRESET
@@ -36,6 +37,11 @@ class ImageLearner(Knowledge):
     An image is a path, the bytes of a file, an array (height, width[, channels]) or a PIL image; wherever one fits, so
     does a list of them. ``backbone`` is a name of ``exll backbone list``, an .onnx file, or any object that is a
     :class:`~exll.Backbone`.
+
+    The model keeps small pictures of the ``thumbnails`` examples nearest each prototype, ``thumbnail_side`` pixels long
+    at most, and saves them with it: so pages show pictures wherever the model goes. 0 keeps none. With
+    ``records="refs"`` they are the oldest examples of each prototype; with ``"none"`` nobody could say whose they are,
+    and none is kept. Nor do vectors have pictures that are learned without their images.
 
     >>> from PIL import Image
     >>> learner = ImageLearner(backbone="nano", preset="paper")
@@ -56,13 +62,28 @@ class ImageLearner(Knowledge):
         threads: int | None = None,
         max_prototypes: int | None = None,
         looks: int | None = None,
+        thumbnails: int = PER_PROTOTYPE,
+        thumbnail_side: int = SIDE,
     ) -> None:
         values = {"preset": preset, "refresh_growth": refresh_growth, "records": records, "threads": threads}
-        check_parameters(type(self).__name__, {**values, "max_prototypes": max_prototypes, "looks": looks})
+        values |= {"max_prototypes": max_prototypes, "looks": looks}
+        values |= {"thumbnails": thumbnails, "thumbnail_side": thumbnail_side}
+        check_parameters(type(self).__name__, values)
         self.backbone = as_network(backbone, threads, looks)
         if looks not in (None, self.backbone.looks):
             raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
         self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes)
+        self._kept = KeptThumbnails(int(thumbnails), int(thumbnail_side))
+
+    @property
+    def thumbnails(self) -> int:
+        """How many pictures are kept per prototype."""
+        return self._kept.per_prototype
+
+    @property
+    def thumbnail_side(self) -> int:
+        """The longer side of a kept picture, in pixels, at most."""
+        return self._kept.side
 
     @overload
     def learn(self, image: ImageSource, label: Label, ref: str | None = None, box: Any = None) -> None: ...
@@ -101,12 +122,18 @@ class ImageLearner(Knowledge):
             region_ref(os.fspath(source), region) if ref is None and isinstance(source, str | os.PathLike) else ref
             for source, ref, region in zip(images, refs, boxes, strict=True)
         ]
-        self.classifier.partial_fit(vectors, labels, refs=names)
+        self.learn_vectors(vectors, labels, names, images, boxes)
 
     def learn_vectors(
-        self, vectors: NDArray[Any], labels: Sequence[Label], refs: Sequence[str | None] | None = None
+        self,
+        vectors: NDArray[Any],
+        labels: Sequence[Label],
+        refs: Sequence[str | None] | None = None,
+        images: Sequence[ImageSource | None] | None = None,
+        boxes: Sequence[Any] | None = None,
     ) -> None:
-        """Learn images whose vectors this learner's backbone made before.
+        """Learn images whose vectors this learner's backbone made before; ``images`` and ``boxes`` are what it made
+        them of, for the thumbnails.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn_vectors(learner.vectors([np.zeros((8, 8, 3), np.uint8)]), ["black"])
@@ -114,7 +141,14 @@ class ImageLearner(Knowledge):
         array(['black'], dtype='<U5')
         """
         self._check_width(vectors)
-        self.classifier.partial_fit(vectors, labels, refs=refs)
+        classifier, sources, start = self.classifier, as_sources(images, _check_boxes(boxes, len(vectors))), 0
+        _, labels, refs = classifier._learnable(vectors, labels, refs, anew=not hasattr(classifier, "learner_"))
+        while start < len(vectors):
+            count = classifier.learner_.sample_count if hasattr(classifier, "learner_") else 0
+            rows = slice(start, start + self._kept.until_choice(count))
+            classifier.partial_fit(vectors[rows], labels[rows], refs=None if refs is None else refs[rows])
+            self._kept_thumbnails().learned(sources[rows])
+            start = rows.stop
 
     @overload
     def predict(
@@ -276,6 +310,34 @@ class ImageLearner(Knowledge):
             },
         )
 
+    def kept_thumbnails(self) -> dict[str, bytes]:
+        """The small pictures that the model keeps, as WebP files, by the name of their example.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black", ref="night.png")
+        >>> list(learner.kept_thumbnails())
+        ['night.png']
+        """
+        self._taught()
+        return self._kept_thumbnails().by_name()
+
+    def choose_thumbnails(self, images: Mapping[int, ImageSource]) -> None:
+        """Keep thumbnails of what was learned before, chosen from images by their position in the stream (from 0).
+
+        >>> learner, image = ImageLearner("nano"), np.zeros((8, 8, 3), np.uint8)
+        >>> learner.learn_vectors(learner.vectors([image]), ["black"], ["night.png"])
+        >>> learner.choose_thumbnails({0: image})
+        >>> list(learner.kept_thumbnails())
+        ['night.png']
+        """
+        self._taught()
+        self._kept_thumbnails().choose_from({place: Source(image) for place, image in images.items()})
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes of the model, all that it remembers and its thumbnails included; without a network."""
+        return self._taught().nbytes_ + self._kept_thumbnails().nbytes
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the backbone's weights to one file; the file remembers which backbone it was.
 
@@ -288,7 +350,8 @@ class ImageLearner(Knowledge):
         ...     load(f"{folder}/things.exll")
         ImageLearner(backbone='nano', looks=2, preset='glocal'): 1 class, 1 example
         """
-        self._taught()._write(path, {"kind": KIND, "backbone": self.backbone.metadata()})
+        metadata = {"kind": KIND, "backbone": self.backbone.metadata(), **self._kept.parameters()}
+        self._taught()._write(path, metadata, self._kept_thumbnails().state)
 
     def __repr__(self) -> str:
         made_of = f"backbone={self.backbone.name!r}, looks={self.backbone.looks}, preset={self.classifier.preset!r}"
@@ -304,8 +367,16 @@ class ImageLearner(Knowledge):
     ) -> Self:
         classifier = ExLLClassifier._from_file(file)
         learner = cls(opened_again(file.metadata["backbone"], backbone, threads))
-        learner.classifier = classifier
+        learner.classifier, learner._kept = classifier, KeptThumbnails.of_file(file, classifier.learner_)
         return learner
+
+    def _kept_thumbnails(self) -> KeptThumbnails:
+        """The pictures of what the classifier has learned: of another learner, or one that began anew, there are
+        none yet."""
+        learner = self.classifier.learner_
+        if self._kept.learner is not learner:
+            self._kept = KeptThumbnails(self.thumbnails, self.thumbnail_side, learner)
+        return self._kept
 
     def _seen(self, image: ImageSource | Seen, box: Any) -> Seen:
         return image if isinstance(image, Seen) else self.see(image, box)

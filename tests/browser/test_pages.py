@@ -167,12 +167,6 @@ def test_words_and_numbers_of_tables_stay_whole_on_a_telephone(open_page: Opener
     assert watched.page.evaluate(BROKEN_WORDS) == []
 
 
-def test_a_picture_that_is_gone_is_named(open_page: Opener, pages: Path) -> None:
-    watched = open_page(pages / "rules.html")
-    watched.open_details()
-    assert watched.page.get_by_text("gone.jpg: file not found").is_visible()
-
-
 def test_paper_is_white_also_where_the_screen_is_dark(open_page: Opener, pages: Path) -> None:
     page = open_page(pages / "explanation-0.html", dark=True).page
     page.emulate_media(media="print")

@@ -9,6 +9,7 @@ from PIL import Image
 from commands import exll, exll_json
 from exll import ExLLClassifier
 from pictures import picture, write_class_folder
+from support import random_stream
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_a_model_explains_itself_in_pages(data: Path, tmp_path: Path) -> None:
     assert "data:image/webp" in page
     assert "file not found" not in page
     assert exll("rules", model, "--html", rules, cwd=tmp_path).returncode == 0
-    assert "000.png</bdi>: file not found" in rules.read_text(encoding="utf-8")  # its refs led from another folder
+    assert "data:image/webp" in rules.read_text(encoding="utf-8")  # its refs led from another folder
     metadata = exll_json("explain", model, tmp_path / "new.png", "-o", why)
     assert metadata["label"] == "kind 2"
 
@@ -93,6 +94,24 @@ def test_a_page_that_cannot_be_written_is_said_before_the_work(data: Path, tmp_p
     assert exll("rules", "v.exll", "--html", "r.html", cwd=tmp_path).stdout == "r.html: 3 rules\n"
 
 
+def test_rules_in_the_terminal_are_few_per_class_and_say_so(tmp_path: Path) -> None:
+    stream = random_stream(3, samples=200, classes=4, width=6)
+    model = ExLLClassifier(records="refs").fit(stream.X, [f"kind {k}" for k in stream.y])
+    model.save(tmp_path / "m.exll")
+    rules = len(model.rules())
+
+    def said(*options: str) -> list[str]:
+        return exll("rules", tmp_path / "m.exll", *options).stdout.splitlines()
+
+    for options, each in (((), 3), (("--top", "2"), 2)):
+        lines = said(*options)
+        assert [sum(f'THEN it is "kind {k}"' in line for line in lines) for k in range(4)] == [each] * 4
+        assert lines[-1] == f"{rules - 4 * each} smaller rules not shown; --top N shows N per class"
+    assert "not shown" not in said("--of", "kind 1")[-1]
+    assert len(exll_json("rules", tmp_path / "m.exll")) == rules
+    assert len(exll_json("rules", tmp_path / "m.exll", "--top", "1")) == 4
+
+
 def test_suspects_are_named(tmp_path: Path) -> None:
     folder = write_class_folder(tmp_path / "data", classes=3, each=15)
     wrong = folder / "kind 0" / "wrong.png"
@@ -104,4 +123,11 @@ def test_suspects_are_named(tmp_path: Path) -> None:
     assert len(metadata["contradictions"]) == 1
     words = exll("suspects", tmp_path / "m.exll").stdout
     assert "one image, several labels: " in words
-    assert f'{wrong}: taught as "kind 0", the others say "kind 1"' in words
+    assert f'{wrong}: taught as "kind 0", the others say "kind 1", ' in words
+    assert " times likelier\n" in words
+    result = exll("suspects", tmp_path / "m.exll", "-o", tmp_path / "suspects.html")
+    assert result.stdout.startswith(f"{tmp_path / 'suspects.html'}: {metadata['contradicted']} of 47 examples probably")
+    page = (tmp_path / "suspects.html").read_text(encoding="utf-8")
+    own = next(article for article in page.split("<article>") if 'alt="wrong.png"' in article)
+    assert own.count("<img") == 7  # it, and three of each class
+    assert "One image, several labels" in page

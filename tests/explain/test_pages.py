@@ -285,6 +285,16 @@ def test_a_picture_that_cannot_be_shown_says_why(tmp_path: Path, ref: str, reaso
     assert "password" not in html_of(shown)
 
 
+def test_of_a_group_the_pictures_that_are_there_are_shown_and_a_gap_only_where_there_is_none(tmp_path: Path) -> None:
+    picture(0, 0).save(tmp_path / "there.png")
+    found = Thumbnails([tmp_path]).some(["gone.png", "there.png", "lost.png"], 2)
+    assert [(shown.name, shown.uri is None) for shown in found] == [("there.png", False)]
+    found = Thumbnails([tmp_path]).some(["gone.png", "lost.png", "away.png"], 2)
+    assert [(shown.name, shown.missing) for shown in found] == [
+        (f"{n}.png", "file not found") for n in ("gone", "lost")
+    ]
+
+
 def test_rules_come_class_by_class_the_largest_share_first(learner: ImageLearner, folder: Path) -> None:
     rules = learner.rules()
     content = rules_page(rules, "m.exll", Thumbnails([folder]))
@@ -343,10 +353,14 @@ def test_numbered_classes_stand_by_size_and_named_ones_by_letters() -> None:
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_where_there_are_many_classes_each_is_folded_to_a_line(more: int) -> None:
-    count = CLASSES_OPEN + more
-    content = rules_page(ExLLClassifier("paper").fit(np.eye(count), list(range(count))).rules(), "m", Thumbnails())
+def test_where_there_are_many_classes_each_is_folded_to_one_picture(more: int, tmp_path: Path) -> None:
+    count, done = CLASSES_OPEN + more, []
+    picture(0, 0).save(tmp_path / "a.png")
+    model = ExLLClassifier("paper").fit(np.eye(count), list(range(count)), refs=["a.png"] * count)
+    content = rules_page(model.rules(), "m", Thumbnails([tmp_path]), lambda: done.append(1))
     assert content.count("<details open>") == (0 if more else count)
+    assert content.count('<img class="cover"') == (count if more else 0)
+    assert len(done) == count
 
 
 def test_hostile_labels_and_names_stay_text_on_the_pages() -> None:

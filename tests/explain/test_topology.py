@@ -1,3 +1,4 @@
+import io
 import re
 import threading
 from dataclasses import replace
@@ -6,12 +7,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from exll import ExLLClassifier
 from exll.errors import InputError
-from exll.explain.drawing import circles_of, description, regions_of
+from exll.explain.drawing import circles_of, description, heading, regions_of
+from exll.explain.thumbnails import Thumbnails
 from exll.explain.topology import MethodName, Topology, colours, place_labels, topology_of, voronoi_of
-from exll.explain.topology_page import circles_svg, page, svg
+from exll.explain.topology_page import circles_svg, page, pictures_of, svg
 from exll.explain.topology_picture import draw, png
 from exll.explain.wording import readable
 from exll.types import Label, Matrix
@@ -223,6 +226,18 @@ def test_every_drawing_of_regions_says_that_they_are_not_decision_regions(topolo
     assert sentence in " ".join(re.sub("<.*?>", " ", svg(topology, "m")).split())
     assert any(sentence in text for text in _written(topology))
     assert sentence not in circles_svg(topology)
+
+
+def test_the_page_shows_pictures_of_the_groups_pointed_at_and_of_every_class(topology: Topology) -> None:
+    learner = model().learner_
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(file, "WEBP")
+    shown = Thumbnails([], kept={f"{i}.jpg": file.getvalue() for i in range(100)}, kept_first=True)
+    content = page(topology, "m", pictures_of(learner, topology, shown))
+    assert content.count("data-of=") > len(topology.supports) / 3
+    assert f'data-heading="{heading(topology, topology.largest_first[0])}"' in content
+    assert re.findall(r"<button.*?</button>", content, re.DOTALL)[0].count("<img") == 1
+    assert "data-of=" not in page(topology, "m")
 
 
 def test_colours_are_safe_for_few_and_distinct_for_many() -> None:

@@ -141,6 +141,18 @@ def test_the_closest_records_come_first(kind: RecordsKind) -> None:
     np.testing.assert_allclose([cosine or 0.0 for _, cosine in found], vectors[expected] @ x, atol=2e-3)
 
 
+@pytest.mark.parametrize("kind", ["none", "refs", "vectors", 3])
+def test_the_prototype_of_a_sample_is_found_by_its_position_after_merges_too(kind: RecordsKind) -> None:
+    records, x = new_records(kind, 2), np.array([1.0, 0.0])
+    for position in range(12):
+        records.add(position % 4, position, None, x, x)
+    records.merge_prototypes(1, 3, x)
+    records.merge_prototypes(0, 1, x)
+    remembered = {record.position: prototype for prototype in (0, 2) for record in records.of(prototype)}
+    assert {record.position: prototype for prototype, record in records.at(range(12))} == remembered
+    assert [record.position for _, record in records.at([7])] == ([7] if 7 in remembered else [])
+
+
 def test_without_vectors_the_oldest_come_first() -> None:
     records = new_records("refs", 3)
     for i in range(5):

@@ -227,6 +227,8 @@ def test_the_downloaded_model_names_its_examples_as_the_zip_of_images_does(taugh
     assert set(remembered) <= set(names)
     pages = rules_page(learner.rules(), "model", Thumbnails(folders_of(tmp_path / "model.exll", [])))
     assert "no image kept" not in pages
+    assert learner.kept_thumbnails()
+    assert set(learner.kept_thumbnails()) <= set(names)
     said = taught.client.post("/api/explain", files={"file": ("x.png", png(0, 80))}).json()
     assert said["hit"]["examples"][0]["image"].startswith("/api/examples/")  # the studio's own names stay
 

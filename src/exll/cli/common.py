@@ -1,7 +1,7 @@
 """What several commands share: arguments, progress, and how a model is opened."""
 
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -73,6 +73,10 @@ BoxOption = Annotated[
     str | None,
     typer.Option(metavar="X0,Y0,X1,Y1", help="Look at this region only, in pixels of the upright photo."),
 ]
+ImagesOption = Annotated[
+    Path | None,
+    typer.Option(metavar="ROOT", help="Where the photos are now, if their folder was moved.", show_default=False),
+]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
 LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
@@ -119,6 +123,16 @@ def open_classifier(path: Path) -> "ExLLClassifier":
     return load(path, ExLLClassifier)
 
 
+def open_with_thumbnails(
+    path: Path, images: Path | None, side: int, kept_first: bool = False
+) -> "tuple[ExLLClassifier, Thumbnails]":
+    """What a model has learned, and pictures of its examples for a page."""
+    from exll.loading import load_without_network
+
+    classifier, kept = load_without_network(path)
+    return classifier, thumbnails_of(path, classifier, side, kept, images, kept_first)
+
+
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
     """Whether a file can be written there: said before the work, not after it."""
     from exll.errors import InputError
@@ -143,11 +157,28 @@ def check_folder(out: Path) -> None:
         raise InputError(f"{first_there} is a file, so there can be no folder {out}.")
 
 
-def thumbnails_of(model: Path, classifier: "ExLLClassifier", side: int | None = None) -> "Thumbnails":
-    """Pictures of the examples that a model file names."""
+def thumbnails_of(
+    model: Path,
+    classifier: "ExLLClassifier",
+    side: int | None = None,
+    kept: "Mapping[str, bytes] | None" = None,
+    images: Path | None = None,
+    kept_first: bool = False,
+) -> "Thumbnails":
+    """Pictures of the examples that a model file names; ``kept`` are those in it, ``images`` is where others are."""
+    from exll.errors import InputError
     from exll.explain.thumbnails import SIDE, Thumbnails, folders_of
 
-    return Thumbnails(folders_of(model, getattr(classifier, "lessons_", [])), side or SIDE)
+    if images is not None and not images.is_dir():
+        raise InputError(f"--images must be the folder that the photos are in now; there is no folder {images}.")
+    return Thumbnails(folders_of(model, getattr(classifier, "lessons_", [])), side or SIDE, kept, images, kept_first)
+
+
+def say_missing(thumbnails: "Thumbnails") -> None:
+    """On stderr, once for a whole page."""
+    remark = thumbnails.remark()
+    if remark is not None:
+        typer.echo(remark, err=True)
 
 
 def feature_cache(wanted: bool) -> "FeatureCache | None":

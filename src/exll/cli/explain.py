@@ -8,12 +8,14 @@ import typer
 from exll.cli.common import (
     BackboneOption,
     BoxOption,
+    ImagesOption,
     JsonOption,
     ModelArgument,
     ThreadsOption,
     check_out,
     open_image_learner,
     parse_box_option,
+    say_missing,
     thumbnails_of,
 )
 
@@ -31,6 +33,7 @@ def explain(
         typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
     ] = None,
     box: BoxOption = None,
+    images: ImagesOption = None,
     json: JsonOption = False,
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
@@ -45,7 +48,7 @@ def explain(
     if out is None:
         explanation = learner.explain(image, region)
     else:
-        explanation = write_page(learner, image, model, out, region)
+        explanation = write_page(learner, image, model, out, region, images)
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:
@@ -55,14 +58,21 @@ def explain(
 
 
 def write_page(
-    learner: "ImageLearner", image: Path, model: Path, out: Path, box: "PixelBox | None" = None
+    learner: "ImageLearner",
+    image: Path,
+    model: Path,
+    out: Path,
+    box: "PixelBox | None" = None,
+    images: Path | None = None,
 ) -> "Explanation":
     """Write the page of why an image is taken for what it is."""
     from exll.explain.explanation_page import page
     from exll.features.regions import region_ref
 
+    thumbnails = thumbnails_of(model, learner.classifier, kept=learner.kept_thumbnails(), images=images)
     case = learner.case(image, region_ref(str(image), box), box)
-    out.write_text(page(case, thumbnails_of(model, learner.classifier)), encoding="utf-8")
+    out.write_text(page(case, thumbnails), encoding="utf-8")
+    say_missing(thumbnails)
     return case.explanation
 
 

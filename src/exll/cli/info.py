@@ -36,6 +36,10 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
         value = summary[name]
         if value is not None:
             typer.echo(f"  {name.replace('_', ' '):16}{f'{value:,}' if isinstance(value, int) else value}")
+    if summary["thumbnails_per_prototype"] is not None:
+        most = f"at most {summary['thumbnails_per_prototype']} per prototype"
+        size = f"{summary['thumbnail_bytes'] / 1e6:.1f} MB"
+        typer.echo(f"  {'thumbnails':16}{summary['thumbnails']:,} ({most}, {size})")
     for lesson in summary["lessons"]:
         state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
         learned = counted(lesson["learned"], "example")

@@ -62,6 +62,10 @@ def learn(
             help="What to remember of each example: none, refs, vectors or a number [default: vectors].",
         ),
     ] = None,
+    thumbnails: Annotated[
+        int | None,
+        typer.Option(min=0, max=64, help="Small pictures to keep in the model per prototype, 0 for none [default: 3]."),
+    ] = None,
     backbone: BackboneOption = None,
     looks: LooksOption = None,
     label: LabelOption = None,
@@ -88,7 +92,7 @@ def learn(
     whole = open_stream(data, label=label, every=every)
     order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
-    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads, looks)
+    learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads, looks, thumbnails)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
@@ -158,6 +162,7 @@ def _model_for(
     backbone: str | None,
     threads: int | None,
     looks: int | None,
+    thumbnails: int | None,
 ) -> "Model":
     """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
     from exll.errors import InputError
@@ -177,6 +182,10 @@ def _model_for(
                 )
         if looks is not None and model.backbone is not None and looks != model.backbone.looks:
             raise InputError(f"{path} was made with looks {model.backbone.looks}, which cannot be changed to {looks}.")
+        if thumbnails is not None and isinstance(model, ImageLearner) and thumbnails != model.thumbnails:
+            raise InputError(
+                f"{path} was made with thumbnails {model.thumbnails}, which cannot be changed to {thumbnails}."
+            )
         return model
     made_of: dict[str, Any] = {
         "preset": preset or DEFAULT_PRESET,
@@ -187,6 +196,8 @@ def _model_for(
         classifier = ExLLClassifier(**made_of)
         classifier._check_parameters()
         return classifier
+    if thumbnails is not None:
+        made_of["thumbnails"] = thumbnails
     return ImageLearner(backbone or DEFAULT, threads=threads, looks=looks, **made_of)
 
 

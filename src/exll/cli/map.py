@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from exll.cli.common import JsonOption, ModelArgument, check_out, open_classifier
+from exll.cli.common import (
+    ImagesOption,
+    JsonOption,
+    ModelArgument,
+    check_out,
+    open_with_thumbnails,
+    progress_bar,
+    say_missing,
+)
 
 if TYPE_CHECKING:
     from exll.explain.topology import Topology
+    from exll.explain.topology_page import Pictures
 
 FORMATS = (".png", ".svg", ".html")
 
@@ -29,18 +38,27 @@ def map_command(
         MethodChoice, typer.Option(help="How prototypes are laid flat; auto takes tsne from 12 prototypes on.")
     ] = MethodChoice.auto,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of t-SNE: another seed, another layout.")] = 0,
+    images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Draw a model's prototypes: which lie close together, how large they are, and of which class."""
     from json import dumps
 
     check_out(out, "a map", FORMATS)
-    learner = open_classifier(model).learner_
 
     from exll.explain.topology import topology_of
+    from exll.explain.topology_page import PICTURE_SIDE, pictures_of
 
-    topology = topology_of(learner, method.value, seed)
-    out.write_bytes(_drawn(topology, model.name, out.suffix.lower()))
+    classifier, thumbnails = open_with_thumbnails(model, images, PICTURE_SIDE, kept_first=True)
+    learner, pictures = classifier.learner_, None
+    with progress_bar(json) as progress:
+        task = progress.add_task("laying prototypes flat", total=None)
+        topology = topology_of(learner, method.value, seed)
+        if out.suffix.lower() == ".html":
+            progress.update(task, description="pictures", total=len(topology.supports))
+            pictures = pictures_of(learner, topology, thumbnails, lambda: progress.advance(task))
+    out.write_bytes(_drawn(topology, model.name, out.suffix.lower(), pictures))
+    say_missing(thumbnails)
     if json:
         written = {
             "out": str(out),
@@ -56,7 +74,7 @@ def map_command(
         typer.echo(f"{out}: {topology.summary()}")
 
 
-def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:
+def _drawn(topology: "Topology", title: str, suffix: str, pictures: "Pictures | None") -> bytes:
     from exll.errors import InputError
 
     if suffix == ".png":
@@ -70,4 +88,5 @@ def _drawn(topology: "Topology", title: str, suffix: str) -> bytes:
 
     from exll.explain.topology_page import page, svg
 
-    return (page if suffix == ".html" else svg)(topology, title).encode("utf-8")
+    drawn = page(topology, title, pictures) if suffix == ".html" else svg(topology, title)
+    return drawn.encode("utf-8")

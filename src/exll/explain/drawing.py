@@ -14,7 +14,9 @@ from exll.explain.wording import counted, file_name, readable
 from exll.types import Matrix, Vector
 
 SIDE = 1000
-LETTERS = ((40, 30.0), (120, 22.0), (float("inf"), 17.0))  # their height by the number of classes
+CROWDED = 40  # classes: with more than so many a drawing needs a whole page to be read
+LETTERS = ((12, 30.0), (CROWDED, 22.0), (float("inf"), 13.0))  # their height by the number of classes
+HALF_PAGE_LETTERS = 20.0  # the least height for a drawing that will be shown on half a page, however crowded
 LONGEST_LABEL, LONGEST_FULL = 24, 300
 OTHERS = 0.75  # the height of a second name of a class, as a share of the first's
 CIRCLES = "A circle is a prototype, its area the examples in it; lines join neighbours of a class."
@@ -22,6 +24,7 @@ REGIONS = (
     "Around each prototype, the points of this map that are nearest to it; strong lines where the class changes. These "
     "are not decision regions: the model decides in all dimensions."
 )
+NOT_DECISIONS = "Not decision regions: the model decides in all dimensions"
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Panel:
     circles: Sequence[Circle] = ()
     cells: Sequence[Cell] = ()
     borders: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()
+    remark: str = ""  # what stands on the drawing itself, at the top: no prototype lies there
 
     @property
     def caption(self) -> str:
@@ -124,6 +128,7 @@ def regions_of(topology: Topology) -> Panel:
         drawn_classes(topology),
         _names(topology, None, None),
         REGIONS,
+        remark=NOT_DECISIONS,
         cells=[Cell(j, int(topology.class_of[j]), _points(cell)) for j, cell in voronoi.cells.items()],
         borders=[(start, end) for start, end in map(_points, voronoi.borders)],
     )
@@ -141,13 +146,17 @@ def drawn_classes(topology: Topology) -> list[DrawnClass]:
 
 def description(topology: Topology, j: int) -> str:
     """A prototype in words: "mug, prototype 7, 12 examples: a.jpg, b.jpg and 10 more"."""
-    support, names = int(topology.supports[j]), [file_name(name) for name in topology.names[j]]
-    label = readable(topology.labels[topology.class_of[j]], LONGEST_FULL)
-    words = f"{label}, prototype {topology.ids[j]}, {counted(support, 'example')}"
+    names, words = [file_name(name) for name in topology.names[j]], heading(topology, j)
     if not names:
         return words
-    more = support - len(names)
+    more = int(topology.supports[j]) - len(names)
     return f"{words}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
+
+
+def heading(topology: Topology, j: int) -> str:
+    """A prototype in few words: "mug, prototype 7, 12 examples"."""
+    label = readable(topology.labels[topology.class_of[j]], LONGEST_FULL)
+    return f"{label}, prototype {topology.ids[j]}, {counted(int(topology.supports[j]), 'example')}"
 
 
 def _names(topology: Topology, radii: Vector | None, letters: float | None) -> list[Name]:

@@ -1,10 +1,10 @@
 """The rules of a model as a page of pictures: IF it looks like these OR like these THEN it is a mug.
 
-Every class is there, with its largest rules first; where there are many classes, each is folded to one line. A rule
-shows some of its pictures and says how many more there are, and unusual examples are folded.
+Every class is there, with its largest rules first; where there are many classes, each is folded to one picture and
+opened by a click. A rule shows some of its pictures and says how many more there are, and unusual examples are folded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from exll.explain.page import render
@@ -47,18 +47,28 @@ class ClassRules:
     unusual: tuple[Thumbnail, ...]
     unusual_count: int
 
+    @property
+    def cover(self) -> Thumbnail | None:
+        """One picture for the class: the first of its largest group."""
+        pictures = (picture for row in self.open for picture in row.pictures)
+        return next((picture for picture in (*pictures, *self.unusual) if picture.uri is not None), None)
 
-def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails) -> str:
-    """The whole file as text, from the rules of the level "prototype"."""
+
+def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails, step: Callable[[], None] = lambda: None) -> str:
+    """The whole file as text, from the rules of the level "prototype"; ``step`` is called after each class."""
     by_class: dict[Label, list[Rule]] = {}
     for rule in sorted(rules, key=_place):  # keeps the largest share first
         by_class.setdefault(rule.label, []).append(rule)
+    classes = []
+    for own in by_class.values():
+        classes.append(_class(own, thumbnails))
+        step()
     return render(
         "rules.html",
         title=title,
         rules=len(rules),
         examples=sum(rule.support for rule in rules),
-        classes=[_class(own, thumbnails) for own in by_class.values()],
+        classes=classes,
         opened=len(by_class) <= CLASSES_OPEN,
     )
 
@@ -72,7 +82,7 @@ def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
     unusual = [rule for rule in rules if rule.support == 1 and rule.class_count > 1]
     common = [rule for rule in rules if rule not in unusual]
     folded = common[RULES_OPEN:]
-    names = [name for rule in unusual for name in rule.conditions[0].names][:UNUSUAL_PICTURED]
+    names = [name for rule in unusual for name in rule.conditions[0].names]
     return ClassRules(
         label=rules[0].label,
         examples=rules[0].class_count,
@@ -80,12 +90,12 @@ def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
         open=tuple(_row(rule, thumbnails) for rule in common[:RULES_OPEN]),
         folded=tuple(_row(rule, thumbnails) for rule in folded[:RULES_FOLDED]),
         folded_count=len(folded),
-        unusual=tuple(thumbnails.of(name) for name in names),
+        unusual=thumbnails.some(names, UNUSUAL_PICTURED),
         unusual_count=len(unusual),
     )
 
 
 def _row(rule: Rule, thumbnails: Thumbnails) -> Row:
     (condition,) = rule.conditions
-    pictures = tuple(thumbnails.of(name) for name in condition.names[:PICTURES])
+    pictures = thumbnails.some(condition.names, PICTURES)
     return Row(condition.prototype, rule.support, rule.class_count, rule.share, pictures)

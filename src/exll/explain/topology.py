@@ -26,7 +26,7 @@ PERPLEXITY = 30.0
 LARGE = 2000  # from here on t-SNE takes half its usual steps: 5,000 prototypes in 20 seconds, on one thread
 MARGIN = 0.06
 SAME_PLACE = 1e-9
-STRETCH = {"pca": 1.0, "tsne": 1.7}  # distances of t-SNE have no scale to keep, those of PCA do
+STRETCH = {"pca": 1.0, "tsne": 4.0}  # distances of t-SNE have no scale to keep, those of PCA do
 
 FILLED, LARGEST, SMALLEST = 0.16, 0.05, 0.0045  # share of the frame, then radii
 GAP = 0.004

@@ -1,14 +1,50 @@
 """The map of a model as a page with a search and a list, and as an SVG file."""
 
-from exll.explain.drawing import SIDE, circles_of, drawn_classes, regions_of
+from collections.abc import Callable, Mapping, Sequence
+
+from exll.explain.drawing import CROWDED, HALF_PAGE_LETTERS, SIDE, circles_of, drawn_classes, heading, regions_of
 from exll.explain.page import render
+from exll.explain.thumbnails import Thumbnail, Thumbnails
 from exll.explain.topology import Topology
+from exll.learner.exll import ExLL
+
+PICTURES, MOST_PICTURES = 3, 1200  # of one prototype, and about as many on one page
+PICTURE_SIDE = 96
+
+Pictures = Mapping[int, Sequence[Thumbnail]]  # by the row of the prototype
 
 
-def page(topology: Topology, title: str) -> str:
-    """The whole file as text; the same for the same topology."""
+def page(topology: Topology, title: str, pictures: Pictures | None = None) -> str:
+    """The whole file as text; the same for the same topology and pictures, which show where one points."""
     classes = sorted(enumerate(drawn_classes(topology)), key=lambda item: (-item[1].examples, item[0]))
-    return render("topology.html", listed=classes, **_drawn(topology, title))
+    found = pictures or {}
+    first: dict[int, Thumbnail] = {}
+    for j in topology.largest_first:
+        if found.get(j):
+            first.setdefault(int(topology.class_of[j]), found[j][0])
+    return render(
+        "topology.html",
+        listed=[(k, own, first.get(k)) for k, own in classes],
+        pictures=[(j, heading(topology, j), shown) for j, shown in found.items() if shown],
+        crowded=len(classes) > CROWDED,
+        **_drawn(topology, title),
+    )
+
+
+def pictures_of(
+    learner: ExLL, topology: Topology, thumbnails: Thumbnails, step: Callable[[], None] = lambda: None
+) -> Pictures:
+    """Pictures of the examples nearest each centre, of the largest prototypes where there are very many; ``step`` is
+    called after each prototype."""
+    centres, ids, _ = learner.centres
+    each = max(1, min(PICTURES, MOST_PICTURES // len(ids)))
+    found = {}
+    for j in topology.largest_first[:MOST_PICTURES]:
+        nearest = learner.closest_records(int(ids[j]), centres[j], int(topology.supports[j]))
+        shown = thumbnails.some([record.name for record, _ in nearest], each)
+        found[j] = [thumbnail for thumbnail in shown if thumbnail.uri is not None]
+        step()
+    return found
 
 
 def svg(topology: Topology, title: str) -> str:
@@ -17,7 +53,9 @@ def svg(topology: Topology, title: str) -> str:
 
 
 def circles_svg(topology: Topology, letters: float | None = None) -> str:
-    """The circles alone, for a page that has its own style and script."""
+    """The circles alone, for a page that has its own style and script, and less room."""
+    if letters is None and len(topology.labels) > CROWDED:
+        letters = HALF_PAGE_LETTERS
     return render("map_circles.html", circles=circles_of(topology, letters), label=topology.summary(), side=SIDE)
 
 

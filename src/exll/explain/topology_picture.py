@@ -25,6 +25,7 @@ DOTS_PER_INCH = 150
 LONGEST_TITLE, LONGEST_LINE = 90, 110
 # matplotlib brings DejaVu Sans; whichever of the rest is installed lends the letters that it lacks.
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Microsoft YaHei", "PingFang SC")
+BEHIND = {"boxstyle": "round,pad=0.1", "facecolor": f"{PAPER}A0", "linewidth": 0}  # a text on a drawing
 NO_LETTER = "\N{WHITE SQUARE}"
 
 
@@ -49,6 +50,9 @@ def draw(topology: Topology, title: str) -> Figure:
         if panel.cells:
             _draw_regions(axes, panel)
         _draw_names(axes, panel)
+        if panel.remark:
+            font = _font(LETTERS * POINTS * 22)
+            axes.text(SIDE / 2, 24, panel.remark, color=INK, ha="center", va="center", fontproperties=font, bbox=BEHIND)
         _write(figure, left + PANEL / 2, BOTTOM / 2, textwrap.fill(panel.caption, LONGEST_LINE), 9, FAINT)
     return figure
 
@@ -98,7 +102,6 @@ def _draw_regions(axes: Axes, panel: Panel) -> None:
 
 
 def _draw_names(axes: Axes, panel: Panel) -> None:
-    box = {"boxstyle": "round,pad=0.1", "facecolor": f"{PAPER}A0", "linewidth": 0}
     for name in panel.names:
         if name.fits:
             axes.text(
@@ -110,7 +113,7 @@ def _draw_names(axes: Axes, panel: Panel) -> None:
                 va="center_baseline",
                 fontproperties=_font(LETTERS * POINTS * name.height),
                 parse_math=False,
-                bbox=box,
+                bbox=BEHIND,
             )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL.Image import Image
 
 from exll.errors import ImageError
 from exll.features.cache import FeatureCache
@@ -30,10 +31,11 @@ Region: TypeAlias = tuple[Path, PixelBox | None]  # a file, and the part of it t
 
 @dataclass(frozen=True)
 class Extracted:
-    """The vector of one file, or why there is none."""
+    """The vector of one image, or why there is none; ``small`` is a small copy of what has no file of its own."""
 
     vector: NDArray[np.float32] | None
     error: ImageError | None = None
+    small: Image | None = None
 
 
 @dataclass(frozen=True)

@@ -140,13 +140,13 @@ def image_format(head: bytes) -> str | None:
 def sizes_before_opening(name: str, head: bytes, file: BinaryIO) -> Iterator[tuple[int, int]]:
     """Widths and heights for which a decoder takes memory, where PIL does not give them before it does."""
     if name == "WebP":
-        yield _webp_canvas(head)
+        yield webp_canvas(head)
     elif name in ("HEIC", "AVIF"):
         yield from announced_sizes(file.read())
         file.seek(0)
 
 
-def _webp_canvas(head: bytes) -> tuple[int, int]:
+def webp_canvas(head: bytes) -> tuple[int, int]:
     """Width and height from the header, since PIL's decoder takes the memory for them as soon as it is made."""
     kind, after = head[12:16], head[20:30]
     if kind == b"VP8X":

@@ -6,7 +6,7 @@ preset defines its own step: :mod:`exll.learner.paper.learner` follows the equat
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.part import ClassPart, Part
 from exll.learner.prototypes import Prototypes
 from exll.learner.ranges import check_ranges
-from exll.learner.records import Record, new_records
+from exll.learner.records import Record, nearest_first, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
 from exll.linalg.threads import one_blas_thread
 from exll.saving.strings import encode
@@ -254,6 +254,27 @@ class ExLL(Guarded[Inference], ABC):
         with self.lock:
             self._check_whole()
             return self._records.closest(prototype, x, most)
+
+    def records_at(self, positions: Iterable[int]) -> list[Record]:
+        """The records of these samples, as far as they are remembered."""
+        with self.lock:
+            self._check_whole()
+            return [record for _, record in self._records.at(positions)]
+
+    def nearest_of(self, positions: Iterable[int], most: int) -> set[int]:
+        """Of these samples, for every prototype the few nearest its centre; where no vectors were kept, the oldest."""
+        with self.lock:
+            self._check_whole()
+            together: dict[int, list[Record]] = {}
+            for prototype, record in self._records.at(positions):
+                together.setdefault(prototype, []).append(record)
+            row_of = {prototype: row for row, prototype in enumerate(self._prototypes.ids.tolist())}
+            nearest: set[int] = set()
+            for prototype, own in together.items():
+                if len(own) > most:
+                    own = nearest_first(own, self._prototypes.vectors[row_of[prototype]])[:most]
+                nearest.update(record.position for record in own)
+            return nearest
 
     @property
     def nbytes(self) -> int:

@@ -1,11 +1,11 @@
-"""What a model remembers of the samples themselves: names, and vectors where asked for. Never images.
+"""What a learner remembers of the samples themselves: names, and vectors where asked for. Never images.
 
 Four kinds, one interface: ``"none"``; ``"refs"``, the prototype and the ref of every sample; ``"vectors"``, a float16
 vector too; an integer N, the N samples nearest each centre, with vectors, which bounds what a prototype can hold.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -42,6 +42,10 @@ class Records(Protocol):
 
     def closest(self, prototype: int, x: Vector, most: int) -> list[tuple[Record, float | None]]:
         """Those closest to x by cosine, which is given too; without vectors the oldest, and None."""
+        ...
+
+    def at(self, positions: Iterable[int]) -> list[tuple[int, Record]]:
+        """The prototype and the record of each of these samples that is remembered."""
         ...
 
     def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
@@ -83,6 +87,9 @@ class NoRecords:
         return []
 
     def closest(self, prototype: int, x: Vector, most: int) -> list[tuple[Record, float | None]]:
+        return []
+
+    def at(self, positions: Iterable[int]) -> list[tuple[int, Record]]:
         return []
 
     def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
@@ -147,6 +154,11 @@ class AllRecords:
             return [(self._record(i), None) for i in places[:most]]
         cosines = _cosines(self._vectors.filled[places], x)
         return [(self._record(places[i]), float(cosines[i])) for i in _largest(cosines, most)]
+
+    def at(self, positions: Iterable[int]) -> list[tuple[int, Record]]:
+        now = {old: kept for kept, ids in self._retired.items() for old in ids}
+        joined = self._prototypes.filled
+        return [(now.get(int(joined[i]), int(joined[i])), self._record(i)) for i in positions]
 
     def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         self._retired.setdefault(kept, []).extend([retired, *self._retired.pop(retired, [])])
@@ -231,6 +243,10 @@ class NearestRecords:
         kept.append(Record(position, ref or None, halved(x)))
         self._drop_furthest(kept, centre)
 
+    def at(self, positions: Iterable[int]) -> list[tuple[int, Record]]:
+        wanted = set(positions)
+        return [(id, record) for id, kept in self._kept.items() for record in kept if record.position in wanted]
+
     def merge_prototypes(self, kept: int, retired: int, centre: Vector) -> None:
         together = [*self._kept.get(kept, []), *self._kept.pop(retired, [])]
         together.sort(key=lambda record: record.position)
@@ -305,6 +321,15 @@ def new_records(kind: RecordsKind, width: int) -> Records:
     if isinstance(kind, str):
         return AllRecords(width, with_vectors=kind == "vectors")
     return NearestRecords(width, kind)
+
+
+def nearest_first(records: list[Record], centre: Vector) -> list[Record]:
+    """By Euclidean distance from the centre; by age where there are no vectors."""
+    oldest = sorted(records, key=lambda record: record.position)
+    if any(record.vector is None for record in oldest):
+        return oldest
+    order = _largest(_cosines(np.array([record.vector for record in oldest], np.float16), centre), len(oldest))
+    return [oldest[i] for i in order]
 
 
 def _cosines(vectors: NDArray[np.float16], x: Vector) -> NDArray[np.float32]:

@@ -24,6 +24,9 @@ def summary_of(file: ModelFile) -> dict[str, Any]:
         "prototypes": len(tensors["prototypes.class_of"]),
         "features": metadata["width"],
         "records": metadata["records"],
+        "thumbnails": len(tensors.get("thumbnails.positions", ())),
+        "thumbnails_per_prototype": metadata.get("thumbnails"),
+        "thumbnail_bytes": len(tensors.get("thumbnails.webp", ())),
         "refresh_growth": metadata["refresh_growth"],
         "written_by": metadata["exll"],
         "lessons": [

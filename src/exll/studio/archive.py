@@ -78,13 +78,18 @@ def export_images(project: Project, path: Path) -> None:
 
 def export_model(project: Project, path: Path) -> None:
     """It calls its examples what they are called in the zip of images: where that is unpacked beside it, its
-    explanations and rules have pictures."""
+    explanations and rules have all pictures, and elsewhere those that the model keeps."""
     model = project.live.current
     model.taught()
     learner = copy.copy(model.learner)
     learner.classifier = copy.deepcopy(learner.classifier)
-    names = {str(example.id): name for example, name in _named(project)[1]}
-    learner.classifier.learner_.rename_refs(lambda ref: names.get(ref, ref))
+    named = _named(project)[1]
+    names = {str(example.id): name for example, name in named}
+    images = {str(example.id): project.pictures.image_path(example.digest) for example, _ in named}
+    inner = learner.classifier.learner_
+    records = inner.records_at(range(inner.sample_count))
+    learner.choose_thumbnails({record.position: images[record.name] for record in records if record.name in images})
+    inner.rename_refs(lambda ref: names.get(ref, ref))
     learner.save(path)
 
 

@@ -77,9 +77,12 @@ class Pictures:
         """May be lost in a power cut; then it is made again when it is needed."""
         write_whole(self._path(self._thumbnails, digest, ".webp"), content, flush=False)
 
+    def image_path(self, digest: str) -> Path:
+        return self._path(self._images, digest)
+
     def image(self, digest: str) -> bytes:
         try:
-            return self._path(self._images, digest).read_bytes()
+            return self.image_path(digest).read_bytes()
         except FileNotFoundError as error:
             raise MissingError("this image is no longer on the disk.", "It may have been removed for good.") from error
 

@@ -8,7 +8,8 @@
     if (mark.dataset.i) put(ofPrototype, mark.dataset.i, mark);
   }
   const readout = document.getElementById('readout'), found = document.getElementById('found');
-  const search = document.getElementById('search'), hint = readout.textContent;
+  const search = document.getElementById('search'), [words, shown] = readout.children;
+  const pictures = new Map(all('#pictures > p').map((own) => [own.dataset.of, own]));
   const named = new Map(circles.map((circle) => [circle.dataset.i, circle.querySelector('title').textContent]));
   const place = new Map(circles.map((c) => [c, [c.cx.baseVal.value, c.cy.baseVal.value]]));
   let picked = new Set(), at = null;
@@ -17,11 +18,25 @@
     for (const mark of ofPrototype.get(prototype.i)) mark.classList.toggle('at', on);
     if (!picked.has(prototype.k)) for (const mark of ofClass.get(prototype.k)) mark.classList.toggle('lit', on);
   };
-  const show = (mark) => {
+  // Below the point, or above it where there is no room; always whole.
+  const put_at = (x, y) => {
+    const {width, height} = readout.getBoundingClientRect(), gap = 18, edge = 8;
+    const left = Math.max(edge, Math.min(x - width / 2, document.documentElement.clientWidth - width - edge));
+    const top = y + gap + height + edge <= window.innerHeight ? y + gap : Math.max(edge, y - gap - height);
+    readout.style.left = left + 'px';
+    readout.style.top = top + 'px';
+  };
+  const show = (mark, point) => {
     if (at) toggle(at, false);
     at = mark ? {i: mark.dataset.i, k: mark.dataset.k} : null;
     if (at) toggle(at, true);
-    readout.textContent = at ? named.get(at.i) : hint;
+    readout.hidden = !at;
+    if (!at) return;
+    const own = pictures.get(at.i);
+    words.textContent = own ? own.dataset.heading : named.get(at.i);
+    shown.replaceChildren(...(own ? own.cloneNode(true).childNodes : []));
+    const box = mark.getBoundingClientRect();
+    put_at(...(point ?? [box.left + box.width / 2, box.top + box.height / 2]));
   };
   const pick = (classes, query) => {
     show(null);
@@ -47,7 +62,8 @@
   });
   document.addEventListener('pointerover', (event) => {
     const mark = event.target.closest('[data-i]');
-    if (mark) show(mark); else if (!event.target.closest('#readout')) show(document.activeElement.closest('[data-i]'));
+    if (mark) show(mark, [event.clientX, event.clientY]);
+    else if (!event.target.closest('#readout')) show(document.activeElement.closest('[data-i]'));
   });
   document.addEventListener('focusin', (event) => show(event.target.closest('[data-i]')));
 
