@@ -1,7 +1,7 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,7 @@ from exll.stream_classifier import (
     labels_as_array,
     labels_of_file,
 )
-from exll.types import Indices, InferenceName, Label, Level, Matrix, RecordsKind, RuleLevel, Vector
+from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
 from exll.vectors import as_vectors, normalise
 
 KIND = "classifier"
@@ -116,10 +116,10 @@ class ExLLClassifier(StreamClassifier):
             raise InputError("unknown must be one value; got an array.")
         if _is_among(unknown, snapshot.labels):
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        threshold = snapshot.novelty_threshold(_check_share(false_alarms), "unknown")
+        snapshot.limits(share := _check_share(false_alarms))  # raises where the preset has none
         judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
         predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
-        novel = np.concatenate([some.measured_novelty for some in judged]) > threshold
+        novel = np.array([level == "unknown" for some in judged for level in snapshot.levels(some, share)])
         kind = np.result_type(predicted, np.asarray(unknown)) if _fits(unknown, predicted) else object
         answers = predicted.astype(kind)
         for row in np.flatnonzero(novel):  # one by one: a tuple is a value too
@@ -137,15 +137,15 @@ class ExLLClassifier(StreamClassifier):
         snapshot, vectors = self._ask(X, "fused")
         return np.concatenate([snapshot.novelty(unit) for _, unit in self._chunks(vectors)])
 
-    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS, level: Level = "unusual") -> float:
-        """The novelty above which an input is called unusual, or unknown.
+    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
+        """The novelty above which an input is called unusual.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.novelty_threshold(0.01) >= clf.novelty_threshold(0.2)
         True
         """
         check_is_fitted(self)
-        return self.learner_.inference().novelty_threshold(_check_share(false_alarms), _check_level(level))
+        return self.learner_.inference().limits(_check_share(false_alarms)).novelty
 
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says.
@@ -176,8 +176,8 @@ class ExLLClassifier(StreamClassifier):
         answers: list[Prediction] = []
         for _, unit in self._chunks(vectors):
             judged, runners_up = snapshot.two_best(unit, inference)
-            levels = snapshot.levels(judged.novelty, share, len(unit))
-            novelties = [None] * len(unit) if judged.novelty is None else judged.novelty.tolist()
+            levels = snapshot.levels(judged, share)
+            novelties = [None] * len(unit) if judged.measured is None else judged.measured.novelty.tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
                 runner_up = None if alone else snapshot.labels[second]
@@ -363,12 +363,6 @@ def _as_one_row(x: Any) -> Any:
     except ValueError:
         return x
     return array[None, :] if array.ndim == 1 else array
-
-
-def _check_level(level: Any) -> Level:
-    if level in ("unusual", "unknown"):
-        return cast(Level, level)
-    raise InputError(f"The 'level' must be 'unusual' or 'unknown'. Got {level!r} instead.")
 
 
 def _check_share(false_alarms: Any) -> float:

@@ -11,7 +11,7 @@ from exll.explain.rules import Rule
 from exll.explain.suspects import Suspects
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.megacloud import MegaCloud
-from exll.types import Label, Level, RuleLevel
+from exll.types import Label, RuleLevel
 
 
 class Knowledge:
@@ -82,8 +82,8 @@ class Knowledge:
         self._taught().rename_class(old, new, merge=merge)
         return self
 
-    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS, level: Level = "unusual") -> float:
-        """The novelty above which an input is called unusual, or unknown.
+    def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
+        """The novelty above which an input is called unusual.
 
         >>> import numpy as np
         >>> from exll import ImageLearner
@@ -92,7 +92,7 @@ class Knowledge:
         >>> learner.novelty_threshold(0.01) >= learner.novelty_threshold(0.2)
         True
         """
-        return self._taught().novelty_threshold(false_alarms, level)
+        return self._taught().novelty_threshold(false_alarms)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from exll.labels import check_labels, kind_of, label_array
 from exll.parameters import Allowed, check_parameters, parameter_names
 from exll.saving.model_file import ModelFile, write_model
 from exll.saving.strings import strings_from_tensors, strings_to_tensors
-from exll.types import Label, Matrix, Tensors
+from exll.types import Group, Label, Matrix, Tensors
 from exll.vectors import as_vectors, check_rows, unit_chunks
 from exll.version import __version__
 
@@ -35,7 +35,13 @@ class Learner(Protocol):
     width: int
     lock: Any
 
-    def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None: ...
+    def learn(
+        self,
+        X: Matrix,
+        labels: Sequence[Label],
+        refs: Sequence[str | None] | None = None,
+        groups: Sequence[Group] | None = None,
+    ) -> None: ...
 
     @property
     def labels(self) -> tuple[Label, ...]: ...
@@ -66,15 +72,17 @@ class StreamClassifier(Estimator):
     learner_: Learner
     lessons_: list[dict[str, Any]]  # the streams it was taught by exll.teaching, kept in its file
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None) -> Self:
-        """Forget everything, then learn the rows in order.
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, refs: Refs | None = None, groups: Sequence[Group] | None = None
+    ) -> Self:
+        """Forget everything, then learn the rows in order; ``refs`` and ``groups`` as in ``partial_fit``.
 
         >>> from exll import ExLLClassifier
         >>> clf = ExLLClassifier().fit([[1.0, 0.1]], ["mug"])
         >>> clf.fit([[0.1, 1.0]], ["pan"]).classes_
         array(['pan'], dtype='<U3')
         """
-        return self._learn(X, y, refs, None, anew=True)
+        return self._learn(X, y, refs, groups, None, anew=True)
 
     def partial_fit(
         self,
@@ -82,19 +90,22 @@ class StreamClassifier(Estimator):
         y: ArrayLike,
         *,
         refs: Refs | None = None,
+        groups: Sequence[Group] | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
         """Learn the rows in order, on top of what is known.
 
-        ``refs`` names each row (a path, an id) for explanations. ``classes`` is not needed; where it is given, every
-        label of y must be among it, as with other estimators.
+        ``refs`` names each row (a path, an id) for explanations. ``groups`` names what rows came with: a video, a day,
+        a shop. Rows of one group are alike, so the model (with the preset "glocal") judges itself on each group by the
+        others; None is for a row that came alone. ``classes`` is not needed; where it is given, every label of y must
+        be among it, as with other estimators.
 
         >>> from exll import ExLLClassifier
         >>> clf = ExLLClassifier().partial_fit([[1.0, 0.1]], ["mug"], refs=["mug_01.jpg"])
         >>> clf.partial_fit([[0.1, 1.0]], ["pan"]).classes_
         array(['mug', 'pan'], dtype='<U3')
         """
-        return self._learn(X, y, refs, classes, anew=not hasattr(self, "learner_"))
+        return self._learn(X, y, refs, groups, classes, anew=not hasattr(self, "learner_"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (docs/model-files.md). The path never holds half a model.
@@ -142,8 +153,11 @@ class StreamClassifier(Estimator):
         """The rows as the learner takes them, some at a time."""
         return unit_chunks(vectors)
 
-    def _learn(self, X: Any, y: Any, refs: Refs | None, classes: Any, *, anew: bool) -> Self:
+    def _learn(
+        self, X: Any, y: Any, refs: Refs | None, groups: Sequence[Group] | None, classes: Any, *, anew: bool
+    ) -> Self:
         vectors, labels, names = self._learnable(X, y, refs, anew)
+        groups = check_groups(groups, len(vectors))
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
         with self._names_of_learner():
@@ -151,7 +165,12 @@ class StreamClassifier(Estimator):
             learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
             try:
                 for rows, chunk in self._chunks(vectors):
-                    learner.learn(chunk, labels[rows], None if names is None else names[rows])
+                    learner.learn(
+                        chunk,
+                        labels[rows],
+                        None if names is None else names[rows],
+                        None if groups is None else groups[rows],
+                    )
             except KeyboardInterrupt:
                 if learner.sample_count:
                     self._publish(learner)
@@ -312,3 +331,18 @@ def check_refs(refs: Any, rows: int) -> list[str | None] | None:
         if ref is not None and not isinstance(ref, str | os.PathLike):
             raise InputTypeError(f"refs must be strings, paths or None; got {type(ref).__name__} {ref!r}.")
     return [None if ref is None else os.fsdecode(ref) for ref in refs]
+
+
+def check_groups(groups: Any, rows: int) -> list[Group] | None:
+    """One name per row, or None for a row that came alone; numpy's numbers become Python's."""
+    if groups is None:
+        return None
+    if isinstance(groups, str | bytes | set | frozenset | dict) or not hasattr(groups, "__len__"):
+        raise InputTypeError(f"groups must be a list with one name per row; got {type(groups).__name__}.")
+    if len(groups) != rows:
+        raise InputError(f"examples and groups must be equally many; got {rows} and {len(groups)}.")
+    names = [group.item() if isinstance(group, np.generic) else group for group in groups]
+    for name in names:
+        if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
+            raise InputTypeError(f"groups must be strings, whole numbers or None; got {type(name).__name__} {name!r}.")
+    return names

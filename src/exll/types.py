@@ -11,6 +11,7 @@ Indices: TypeAlias = NDArray[np.int64]
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
 Label: TypeAlias = str | int | bool
+Group: TypeAlias = str | int | None  # what samples came with: a session, a place, a video
 
 InferenceName: TypeAlias = Literal["fused", "local", "global"]
 RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int

@@ -13,7 +13,7 @@ from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
 from exll.linalg.ties import first_of_largest_rows, raise_winner
 from exll.saving.strings import encode
-from exll.types import Indices, Label, Matrix, Tensors
+from exll.types import Group, Indices, Label, Matrix, Tensors
 from exll.vectors import LARGEST_RAW
 
 MEANS = ("rule.means", "rule.centroids", "rule.kept")  # of vectors, and vectors themselves
@@ -53,8 +53,14 @@ class RuleLearner(Guarded[Answers]):
         self.sample_count = 0
         self._number_of: dict[Label, int] = {}
 
-    def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
-        """Learn rows in order; others may ask between two blocks of them. No baseline remembers refs."""
+    def learn(
+        self,
+        X: Matrix,
+        labels: Sequence[Label],
+        refs: Sequence[str | None] | None = None,
+        groups: Sequence[Group] | None = None,
+    ) -> None:
+        """Learn rows in order; others may ask between two blocks of them. No baseline remembers refs or groups."""
         with one_blas_thread():
             for start in range(0, len(X), BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)

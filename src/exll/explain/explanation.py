@@ -15,6 +15,7 @@ from exll.linalg.ties import first_of_largest
 from exll.types import Label, Level, Matrix, Vector
 
 REFS_SHOWN = 12
+NEGLIGIBLE = 1e-3  # a part of a score that is as good as none
 EXAMPLES_NAMED = 3
 
 
@@ -153,7 +154,8 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         inference = learner.inference()
         dots = inference.dots(x[None, :])
         global_scores, local_scores = inference.global_and_local(dots)
-        winners, posteriors, novelties = inference.judged(x[None, :], dots, "fused")
+        judged = inference.judged(x[None, :], dots, "fused")
+        winners, posteriors, measured = judged
         k, global_k, local_k = int(winners[0]), first_of_largest(global_scores[0]), first_of_largest(local_scores[0])
         alone = len(inference.labels) == 1
         second = None if alone else int(next_best(winners, inference.likely(posteriors, dots))[0])
@@ -161,14 +163,14 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
         local = _Local(learner, inference, x, dots)
         hit, near_hit = local.nearest_two(k)
         missed = None if second is None else _class_of_near_miss(local_scores[0], k, second)
-        novelty = None if novelties is None else float(novelties[0])
-        local_part = inference.local_part(local_scores)
+        novelty = None if measured is None else float(measured.novelty[0])
+        local_part = inference.local_part(x[None, :], dots)
         parts = None if local_part is None else local_part[0]
         return Explanation(
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else inference.labels[second],
-            level=inference.levels(novelties, FALSE_ALARMS, 1)[0],
+            level=inference.levels(judged, FALSE_ALARMS)[0],
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,
@@ -179,7 +181,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             pair_counts={
                 inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=inference.reason(k, global_k, local_k),
+            reason=inference.reason(k, global_k, local_k, parts is None or bool(np.abs(parts).max() > NEGLIGIBLE)),
             megacloud_membership=min(1.0, float(inference.judged(x[None, :], dots, "global").posteriors[0, k])),
             global_score=float(global_scores[0, k]),
             local_score=None if parts is None else float(parts[k]),

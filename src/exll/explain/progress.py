@@ -79,7 +79,7 @@ class Progress:
 def progress_of(learner: ExLL) -> list[Progress]:
     """Every class, the weakest first; those that it is too early to judge lead."""
     with learner.lock:
-        from_one_clip = learner.classes_from_one_clip()
+        from_one_clip = learner.classes_from_one_group()
         classes = [_progress(learner, k, k in from_one_clip) for k in range(learner.class_count)]
     return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
 

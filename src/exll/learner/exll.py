@@ -24,7 +24,7 @@ from exll.learner.records import Record, nearest_first, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
 from exll.linalg.threads import one_blas_thread
 from exll.saving.strings import encode
-from exll.types import Indices, Label, Matrix, RecordsKind, Tensors, Vector
+from exll.types import Group, Indices, Label, Matrix, RecordsKind, Tensors, Vector
 
 BLOCK_ROWS = 128
 YOUNG = 64  # samples: until then the precision is renewed too often, and too cheaply, to let others in each time
@@ -95,8 +95,8 @@ class ExLL(Guarded[Inference], ABC):
     def _before_merge(self, kept: int, absorbed: int) -> None:
         """Two classes are to become one; nothing has changed yet."""
 
-    def _after_sample(self) -> None:
-        """A sample was learned and recorded."""
+    def _after_sample(self, x: Vector, k: int, placed: Placed, group: Group) -> None:
+        """A sample was learned and recorded; ``group`` is the name of what it came with, where the caller gave one."""
 
     def _after_merge(self, k: int) -> None:
         """Class k is now what two were."""
@@ -120,20 +120,29 @@ class ExLL(Guarded[Inference], ABC):
         """From where learning sees the vectors."""
         return np.zeros(self.width)
 
-    def learn(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None] | None = None) -> None:
+    def learn(
+        self,
+        X: Matrix,
+        labels: Sequence[Label],
+        refs: Sequence[str | None] | None = None,
+        groups: Sequence[Group] | None = None,
+    ) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
+        refs, groups = refs or [None] * len(X), groups or [None] * len(X)
         start = 0
         with one_blas_thread():
             while start < len(X):
                 with self._changing():
                     rows = slice(start, min(start + BLOCK_ROWS, start + self._until_pause, len(X)))
-                    self._learn_rows(X[rows], labels[rows], [None] * len(X[rows]) if refs is None else refs[rows])
+                    self._learn_rows(X[rows], labels[rows], refs[rows], groups[rows])
                 start = rows.stop
 
-    def _learn_rows(self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None]) -> None:
+    def _learn_rows(
+        self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None], groups: Sequence[Group]
+    ) -> None:
         number_of = {label: k for k, label in enumerate(self._labels)}
         first, block = 0, self._block(X[: self._until_refresh])
-        for i, (x, label, ref) in enumerate(zip(X, labels, refs, strict=True)):
+        for i, (x, label, ref, group) in enumerate(zip(X, labels, refs, groups, strict=True)):
             k = number_of.setdefault(label, len(number_of))
             known = len(self._megaclouds)
             answer = self._answer(block, i - first, k) if known else UNTESTED
@@ -149,7 +158,7 @@ class ExLL(Guarded[Inference], ABC):
             placed = self._place(block, i - first, k)
             self._history.learn(k, answer if k < known and known > 1 else UNTESTED, placed.opened)
             self._records.add(placed.id, self.sample_count - 1, ref, x, self._prototypes.vectors[placed.row])
-            self._after_sample()
+            self._after_sample(x, k, placed, group)
 
     @property
     def _until_refresh(self) -> int:
@@ -235,8 +244,9 @@ class ExLL(Guarded[Inference], ABC):
                 edges=self._megaclouds.edges(k),
             )
 
-    def classes_from_one_clip(self) -> set[int]:
-        """The classes whose samples came in one clip; empty where the preset does not notice clips."""
+    def classes_from_one_group(self) -> set[int]:
+        """The classes whose samples came in one clip or one named group; empty where the preset does not look at
+        groups."""
         return set()
 
     def history(self, k: int) -> ClassHistory:

@@ -23,17 +23,26 @@ from exll.types import Indices, InferenceName, Label, Level, Matrix, Vector
 HeadOf: TypeAlias = Callable[[Vector], Head]
 
 
+class Measured(NamedTuple):
+    """How usual some rows are."""
+
+    novelty: Vector  # how little each is like what was learned
+    similarity: Vector  # of each with the class that it is most like, a cosine
+
+
+class Limits(NamedTuple):
+    """Up to where rows are usual."""
+
+    novelty: float  # with more than this a row is unusual
+    similarity: float  # with less than this it is unknown
+
+
 class Judged(NamedTuple):
     """Answers for some rows."""
 
     labels: Indices
     posteriors: Matrix  # (rows, classes), largest at the label alone
-    novelty: Vector | None  # None where the preset or the inference does not measure it
-
-    @property
-    def measured_novelty(self) -> Vector:
-        assert self.novelty is not None
-        return self.novelty
+    measured: Measured | None  # None where the preset or the inference does not measure it
 
 
 class Combination(NamedTuple):
@@ -53,7 +62,7 @@ class Inference(ABC):
     inference is one product.
     """
 
-    says_unknown: ClassVar[bool] = False  # where True, ``judged`` measures novelty and there is a threshold for it
+    says_unknown: ClassVar[bool] = False  # where True, ``judged`` measures novelty and there are limits for it
     combination: ClassVar[Combination] = Combination()
 
     preset: str
@@ -108,17 +117,17 @@ class Inference(ABC):
         )
 
     @abstractmethod
-    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        """The answers of fused inference."""
+    def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
+        """The answers of fused inference, with the :meth:`dots` of X."""
 
     @abstractmethod
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
         """The answer for every row, with the :meth:`dots` of X."""
 
     @abstractmethod
-    def reason(self, k: int, global_k: int, local_k: int) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         """Why the fused answer is class k, in one sentence, where global inference answers ``global_k`` and local
-        inference ``local_k``."""
+        inference ``local_k``. ``local_counts`` is False where the local scores add next to nothing."""
 
     def said(self, global_k: int, local_k: int) -> str:
         """What local and global inference answer: how such a sentence begins."""
@@ -148,7 +157,7 @@ class Inference(ABC):
         where it ranks them by another number."""
         return None
 
-    def local_part(self, local_scores: Matrix) -> Matrix | None:
+    def local_part(self, X: Matrix, dots: Matrix) -> Matrix | None:
         """What the local scores add to the global ones, where the sum of the two is the fused score; None where the
         fused answer is no such sum."""
         return None
@@ -162,18 +171,19 @@ class Inference(ABC):
         where that is counted."""
         return {}
 
-    def novelty_threshold(self, false_alarms: float, level: Level = "unusual") -> float:
-        """The novelty above which an input is unusual, or unknown: ``false_alarms`` is the share of known things that
-        may be called at least unusual; unknown are far fewer."""
+    def limits(self, false_alarms: float) -> Limits:
+        """``false_alarms`` is the share of known things that may be called unusual; far fewer are called unknown."""
         raise self._no_unknown()
 
-    def levels(self, novelty: Vector | None, false_alarms: float, rows: int) -> list[Level]:
-        """Of some rows by their novelty; "usual" where it is not measured."""
-        if novelty is None:
-            return ["usual"] * rows
-        unusual = self.novelty_threshold(false_alarms)
-        unknown = self.novelty_threshold(false_alarms, "unknown")
-        return ["unknown" if value > unknown else "unusual" if value > unusual else "usual" for value in novelty]
+    def levels(self, judged: Judged, false_alarms: float) -> list[Level]:
+        """Of some rows; "usual" where it is not measured."""
+        if judged.measured is None:
+            return ["usual"] * len(judged.labels)
+        limits = self.limits(false_alarms)
+        return [
+            "unknown" if similarity < limits.similarity else "unusual" if novelty > limits.novelty else "usual"
+            for novelty, similarity in zip(*judged.measured, strict=True)
+        ]
 
     def _no_unknown(self) -> InputError:
         return InputError(
@@ -190,7 +200,7 @@ class Inference(ABC):
         """The class of every row, by its number. Memory grows with the rows: ask some hundreds at a
         time."""
         if inference == "fused":
-            return self.fused_labels(*self.global_and_local(self.dots(X)))
+            return self.fused_labels(X, self.dots(X))
         return first_of_largest_rows(self.scores(X, inference))
 
     def posteriors(self, X: Matrix, inference: InferenceName) -> tuple[Indices, Matrix]:
@@ -202,7 +212,9 @@ class Inference(ABC):
         """How little each row is like what was learned."""
         if not self.says_unknown:
             raise self._no_unknown()
-        return self.judged(X, self.dots(X), "fused").measured_novelty
+        measured = self.judged(X, self.dots(X), "fused").measured
+        assert measured is not None
+        return measured.novelty
 
     def two_best(self, X: Matrix, inference: InferenceName) -> tuple[Judged, Indices]:
         """What is said of every row, and the next-best labels; a class that is alone is its own next-best."""

@@ -25,6 +25,7 @@ def check_ranges(state: Tensors) -> None:
         "records.vectors": UNIT,
         "reservoir.vectors": UNIT,
         "reservoir.ended_clip_means": UNIT,
+        "reservoir.group_means": UNIT,
         "reservoir.clip_last": UNIT,
         "reservoir.clip_sum": UNIT * samples,
         "schedule.origin": UNIT,

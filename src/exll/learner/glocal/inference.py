@@ -1,4 +1,4 @@
-r"""What the preset ``glocal`` answers: scores that are linear in x, and a confidence that follows their similarity."""
+r"""What the preset ``glocal`` answers: scores that are linear in x, and a confidence that falls with novelty."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from exll.learner.glocal.background import Background, relative_distance
-from exll.learner.glocal.judgement import UNKNOWN_AMONG_UNUSUAL, Judgement
+from exll.learner.glocal.judgement import Judgement
 from exll.learner.head import SHORTEST
-from exll.learner.inference import Combination, Inference, Judged
+from exll.learner.inference import Combination, Inference, Judged, Limits, Measured
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest_rows, raise_winner
-from exll.types import Indices, InferenceName, Level, Matrix, Vector
+from exll.types import Indices, InferenceName, Matrix, Vector
 
 NEGLIGIBLE = 1e-3  # a share of local inference that is as good as none
 
@@ -30,37 +30,51 @@ class GlocalInference(Inference):
     )
 
     judgement: Judgement
-    local_share: float
+    local_share: float  # of the scores of prototypes, for inputs that are not unusual
 
-    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        return first_of_largest_rows(global_scores + self.local_part(local_scores))
+    def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
+        global_scores, _ = self.global_and_local(dots)
+        return first_of_largest_rows(global_scores + self.local_part(X, dots))
 
-    def local_part(self, local_scores: Matrix) -> Matrix:
-        return self.local_share * local_scores
+    def local_part(self, X: Matrix, dots: Matrix) -> Matrix:
+        global_scores, local_scores = self.global_and_local(dots)
+        return self._local_part(local_scores, self._measured(X, dots, global_scores))
 
-    def reason(self, k: int, global_k: int, local_k: int) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         if self.local_share < NEGLIGIBLE and k == global_k:
             how = "So far only the classes as a whole count; single groups have no weight yet."
+        elif not local_counts and k == global_k:
+            how = "It is unlike the examples, so only the classes as a whole count, and no single group."
         elif global_k == local_k:
             how = "The answer is the sum of their scores."
         else:
             how = f'In the sum of their scores "{self.labels[k]}" comes first.'
         return f"{self.said(global_k, local_k)}. {how} {self.happened(k, global_k, local_k)}".rstrip()
 
+    def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
+        return self.judgement.disputes_of(global_k, local_k)
+
     def similarities(self, X: Matrix, dots: Matrix) -> Matrix:
         cosines: Matrix = self._towards(dots)[:, : len(self.prototype_ids)] / self._norms(X)[:, None]
         return cosines.clip(-1.0, 1.0)
 
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
-        scores = self._scores_of(dots, inference)
+        global_scores, local_scores = self.global_and_local(dots)
+        measured = self._measured(X, dots, global_scores)
+        scores = global_scores if inference == "global" else local_scores
+        if inference == "fused":
+            scores = global_scores + self._local_part(local_scores, measured)
         labels = first_of_largest_rows(scores)
-        norms = self._norms(X)
-        similarity = self._similarity(dots, labels, norms)
-        posteriors, _ = softmax_rows(self.judgement.inverse_temperature(similarity)[:, None] * scores)
+        posteriors, _ = softmax_rows(self.judgement.inverse_temperature(measured.novelty)[:, None] * scores)
         raise_winner(posteriors, labels)
-        if inference != "fused":
-            return Judged(labels, posteriors, None)
-        return Judged(labels, posteriors, self.judgement.novelty(similarity, self._distance(dots, labels, norms)))
+        return Judged(labels, posteriors, measured if inference == "fused" else None)
+
+    def fused_scores(self, X: Matrix) -> tuple[Matrix, Measured]:
+        """What probabilities are made of, and how usual the rows are."""
+        dots = self.dots(X)
+        global_scores, local_scores = self.global_and_local(dots)
+        measured = self._measured(X, dots, global_scores)
+        return global_scores + self._local_part(local_scores, measured), measured
 
     @cached_property
     def background(self) -> Background:
@@ -68,42 +82,35 @@ class GlocalInference(Inference):
         classes = slice(len(self.prototype_ids), None)
         return Background(self.means[classes] @ self.products[classes].T, self.class_counts)
 
-    def novelty_threshold(self, false_alarms: float, level: Level = "unusual") -> float:
-        """Kept, since finding it takes as long as a tenth of an answer."""
-        share = false_alarms if level == "unusual" else UNKNOWN_AMONG_UNUSUAL * false_alarms
-        if share not in self._thresholds:
-            self._thresholds[share] = self.judgement.threshold(share)
-        return self._thresholds[share]
+    def limits(self, false_alarms: float) -> Limits:
+        """Kept, since finding them takes as long as a tenth of an answer."""
+        if false_alarms not in self._limits:
+            self._limits[false_alarms] = self.judgement.limits(false_alarms)
+        return self._limits[false_alarms]
 
     @cached_property
-    def _thresholds(self) -> dict[float, float]:
+    def _limits(self) -> dict[float, Limits]:
         return {}
 
-    def _scores_of(self, dots: Matrix, inference: InferenceName) -> Matrix:
-        global_scores, local_scores = self.global_and_local(dots)
-        if inference == "fused":
-            return global_scores + self.local_part(local_scores)
-        return global_scores if inference == "global" else local_scores
+    def _local_part(self, local_scores: Matrix, measured: Measured) -> Matrix:
+        shares = self.local_share * self.judgement.local_shares(measured.novelty)
+        part: Matrix = shares[:, None] * local_scores
+        return part
+
+    def _measured(self, X: Matrix, dots: Matrix, global_scores: Matrix) -> Measured:
+        """By the class that global inference answers."""
+        norms, labels = self._norms(X), first_of_largest_rows(global_scores)
+        rows, classes = np.arange(len(labels)), len(self.prototype_ids) + labels
+        own = dots[rows, classes]
+        own_norms = self.squared_norms[classes]
+        similarity = np.where(own_norms > SHORTEST, own / np.sqrt(np.maximum(own_norms, SHORTEST)), 0.0) / norms
+        shared = self.background.shared(dots[:, len(self.prototype_ids) :])
+        distance = relative_distance(shared, own - 0.5 * own_norms, norms)
+        return Measured(self.judgement.novelty(similarity, distance), similarity)
 
     def _norms(self, X: Matrix) -> Vector:
         norms: Vector = np.sqrt(np.maximum(self.precision.squared_norms(X - self.origin), SHORTEST))
         return norms
-
-    def _similarity(self, dots: Matrix, labels: Indices, norms: Vector) -> Vector:
-        """Of every row with the class of its answer, and with the best prototype of that class."""
-        rows, towards = np.arange(len(labels)), self._towards(dots)
-        best = np.empty(len(labels), np.int64)
-        for row, k in enumerate(labels.tolist()):
-            own = self.rows_of_class(k)
-            best[row] = own.start + int(towards[row, own].argmax())
-        classes = len(self.prototype_ids) + labels
-        return self.judgement.similarity(towards[rows, classes], towards[rows, best], norms)
-
-    def _distance(self, dots: Matrix, labels: Indices, norms: Vector) -> Vector:
-        """Of every row from the class of its answer, relative to all that was learned."""
-        rows, classes = np.arange(len(labels)), len(self.prototype_ids) + labels
-        discriminant = dots[rows, classes] - 0.5 * self.squared_norms[classes]
-        return relative_distance(self.background.shared(dots[:, len(self.prototype_ids) :]), discriminant, norms)
 
     def _towards(self, dots: Matrix) -> Matrix:
         """(p - o)' Lambda (x - o) / |p - o|: the cosines with all means, times the norm of x. A mean at the origin has

@@ -1,23 +1,28 @@
-r"""How the model weighs its evidence: a few numbers, learned from samples that are left out one by one.
+r"""How the model weighs its evidence: a few numbers, learned from samples that are left out.
 
 The fused score of a class is a sum of three parts, all linear in x and none of them larger in number than the classes:
 
 - the cosine with the mean of the class (``class_weight``),
 - how near that mean is, by Mahalanobis distance (``nearness_weight``),
-- the cosine with the best prototype of the class (``prototype_weight``).
+- the cosine with the best prototype of the class (``prototype_weight``), which counts less the more novel x is: fully
+  where x is as usual as half of the stream's own examples, not at all where it is unusual.
 
-The weights minimise the log-loss of the left-out samples, with the same total weight for every class and a mild prior.
-The scores are then multiplied by an inverse temperature that depends on how similar the input is to what was learned:
-the more similar, the higher the confidence. That dependence is learned in the same way, with the same weight for every
-sample.
+The weights minimise the log-loss of samples that are left out with what came with them, with the same total weight for
+every class and a mild prior. The scores are then multiplied by an inverse temperature that depends on how usual the
+input is: the more usual, the higher the confidence. That dependence is learned in the same way, also from samples that
+are left out with those that look like them, with the same weight for every sample.
 
-Novelty is how much less similar than the mean an input is, plus how much farther from its class, relative to all that
-was learned; each in standard deviations among the left-out samples. With few classes the second part has little
-weight, since a few classes say little about the rest of the world. How novel a known thing may be is learned from
-samples that are left out with all of their clip. Where most classes came in one clip only, nothing is known of that,
-and nothing is called unknown.
+Novelty is how much less similar to its class than the mean an input is, plus how much farther from it, relative to all
+that was learned; each in standard deviations among the left-out samples. Its class is the answer of global inference.
+With few classes the second part has little weight, since a few classes say little about the rest of the world. An input
+is *unusual* where it is more novel than nearly all samples that were left out. It is *unknown* where it is less similar
+to its class than nearly all samples are to the classes of others.
+
+Where most classes came in one group only, nothing can be judged by groups. Then prototypes have no weight, confidence
+is held down, and nothing is called unusual for its novelty.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,95 +30,111 @@ import numpy as np
 
 from exll.learner.glocal.background import relative_distance
 from exll.learner.glocal.leaving_out import LeftOut
+from exll.learner.inference import Limits
 from exll.linalg.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors, Vector
 
 RIDGES = tuple(0.025 * 2**i for i in range(7))  # 0.025 to 1.6 of the mean eigenvalue
 FIRST_RIDGE = 3
-UNSEEN_SIDES = 0.3  # the weight of a sample left out with its prototype, against one left out alone
 FIRST_COSINE = 5.0  # weight of a cosine before anything could be judged: rather too low than too high a confidence
 TYPICAL_COSINE = 20.0  # where the search for weights starts
 # Priors, for streams with hardly any errors, which therefore say little. They are worth a few samples.
-RIDGE_STEP = 0.5  # nats for one step away from the first ridge, four times that for two
+RIDGE_STEP = 4.0  # nats for one step away from the first ridge, four times that for two
 WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around zero
-SLOPE, SLOPE_WIDTH = 0.5, 0.5  # less similar inputs get a lower confidence
-FAR, CLOSE = -10.0, 3.0  # standard deviations from the mean similarity beyond which it makes no further difference
+SLOPE, SLOPE_WIDTH = 0.5, 0.5  # more novel inputs get a lower confidence
+LEAST_NOVELTY, MOST_NOVELTY = -3.0, 10.0  # beyond these it makes no further difference to confidence
 INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
 SMALLEST_STD = 1e-6
-FALSE_ALARMS = 0.05  # the share of known things that may be called unusual
-UNKNOWN_AMONG_UNUSUAL = 0.1  # of those, the share that may be called unknown
+FALSE_ALARMS = 0.06  # the share of known things that may be called unusual
+UNKNOWN_SHARE = 0.5  # times that: the share of the examples of other classes that are less similar than what is unknown
+LOCAL_FROM = 0.5  # the share of the stream's own examples for which prototypes have their full weight
+MODEST = (
+    0.8  # the mean confidence, on the stream's own examples, of a model that has seen every class in one group only
+)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The numbers. Similarity is a cosine with the class and the prototype of the answer, at most 1."""
+    """The numbers. Similarity is a cosine with the class that global inference answers, at most 1."""
 
     ridge: float = RIDGES[FIRST_RIDGE]
     class_weight: float = FIRST_COSINE
     nearness_weight: float = 0.0
     prototype_weight: float = 0.0
-    intercept: float = 0.0  # the logarithm of the inverse temperature at the mean similarity
-    slope: float = 0.0  # its change per standard deviation of similarity
+    intercept: float = 0.0  # the logarithm of the inverse temperature where novelty is zero
+    slope: float = 0.0  # how much that falls with novelty
     similarity_mean: float = 1.0  # of the stream's own examples
     similarity_std: float = 1.0
-    distance_mean: float = 0.0  # their relative distance from the class of the answer
+    distance_mean: float = 0.0  # their relative distance from their class
     distance_std: float = 1.0
     distance_weight: float = 0.0  # in novelty
-    novelties: Vector = field(default_factory=lambda: np.empty(0))  # of the samples left out with their clip
+    seen_once: float = 0.0  # the share of the classes that came in one group only
+    novelties: Vector = field(default_factory=lambda: np.empty(0))  # of samples left out with what came with them
+    other_similarities: Vector = field(default_factory=lambda: np.empty(0))  # of samples with the classes of others
+    disputes: Indices = field(default_factory=lambda: np.empty((0, 3), np.int64))  # see ``disputes_of``
     reviewed: bool = False
 
     def in_units_of(self, squared_norms: Vector) -> "Judgement":
         """The first weights, which are of cosines, for vectors of about these squared norms."""
         return replace(self, class_weight=self.class_weight / max(float(np.sqrt(squared_norms.mean())), 1e-9))
 
-    def similarity(self, towards_class: Vector, towards_prototype: Vector, norms: Vector) -> Vector:
-        """The cosines of class and prototype, each with its weight."""
-        weights = np.array([self.class_weight, self.prototype_weight]) + 1e-9
-        one, other = weights / weights.sum()
-        similarity: Vector = (one * towards_class + other * towards_prototype) / norms
-        return similarity
-
-    def inverse_temperature(self, similarity: Vector) -> Vector:
+    def inverse_temperature(self, novelty: Vector) -> Vector:
         """The factor on all scores before they become probabilities."""
-        factor: Vector = np.exp(self.intercept + self.slope * self._standardised(similarity))
+        factor: Vector = np.exp(self.intercept - self.slope * _bounded(novelty))
         return factor
 
-    def _standardised(self, similarity: Vector) -> Vector:
-        """In standard deviations from the mean. A negative slope was learned among similar inputs; it says nothing of
-        dissimilar ones."""
-        far = FAR if self.slope > 0 else -CLOSE
-        return np.clip((similarity - self.similarity_mean) / self.similarity_std, far, CLOSE)
-
     def novelty(self, similarity: Vector, distance: Vector) -> Vector:
-        """How little an input is like what was learned; ``distance`` is the relative one from the class of the
-        answer."""
+        """How little an input is like what was learned; ``distance`` is the relative one from its class."""
         dissimilar = (self.similarity_mean - similarity) / self.similarity_std
         far_away = (distance - self.distance_mean) / self.distance_std
         novelty: Vector = dissimilar + self.distance_weight * far_away
         return novelty
 
-    def threshold(self, false_alarms: float) -> float:
-        """The novelty that this share of the stream's own examples exceeds; infinite while none could be judged. With
-        fewer samples than such a share needs, it is the largest of theirs."""
+    def local_shares(self, novelty: Vector) -> Vector:
+        """How much of the weight of prototypes counts for each input, from 0 to 1."""
         if not len(self.novelties):
-            return np.inf
-        # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the ends.
-        return float(np.quantile(self.novelties, 1.0 - false_alarms, method="weibull"))
+            return np.ones(len(novelty))
+        full, none = np.quantile(self.novelties, [LOCAL_FROM, 1.0 - FALSE_ALARMS])
+        shares: Vector = np.clip((none - novelty) / max(none - full, SMALLEST_STD), 0.0, 1.0)
+        return shares
+
+    def limits(self, false_alarms: float) -> Limits:
+        """The novelty that this share of the stream's own examples exceeds, infinite while none could be judged; with
+        fewer samples than such a share needs, it is the largest of theirs. And the similarity that half that share of
+        the examples of other classes fall below, minus infinity while nothing is known of others."""
+        novelty, similarity = np.inf, -np.inf
+        if len(self.novelties):
+            # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the
+            # ends.
+            novelty = float(np.quantile(self.novelties, 1.0 - false_alarms, method="weibull"))
+        if len(self.other_similarities):
+            similarity = float(np.quantile(self.other_similarities, UNKNOWN_SHARE * false_alarms))
+        return Limits(novelty, similarity)
+
+    def disputes_of(self, global_k: int, local_k: int) -> dict[int, int]:
+        """How often each class was the truth of a left-out sample for which global and local inference answered so."""
+        like = self.disputes[(self.disputes[:, :2] == (global_k, local_k)).all(axis=1), 2]
+        truths, counts = np.unique(like, return_counts=True)
+        return dict(zip(truths.tolist(), counts.tolist(), strict=True))
 
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self.state().values())
 
     def state(self) -> Tensors:
-        return {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
+        numbers = {name: np.asarray(value, np.float64) for name, value in self.__dict__.items()}
+        return {**numbers, "disputes": self.disputes}
 
     @classmethod
-    def from_state(cls, state: Tensors) -> "Judgement":
-        novelties = np.array(state["novelties"], np.float64)
-        if novelties.ndim != 1:
-            raise ValueError("the novelties are not a list of numbers")
-        names = cls.__dataclass_fields__.keys() - {"novelties", "reviewed"}
+    def from_state(cls, state: Tensors, classes: int) -> "Judgement":
+        novelties, others = (np.array(state[name], np.float64) for name in ("novelties", "other_similarities"))
+        if (novelties.ndim, others.ndim) != (1, 1):
+            raise ValueError("novelties or similarities are not a list of numbers")
+        disputes = np.array(state["disputes"], np.int64).reshape(-1, 3)
+        if len(disputes) and not (disputes.min() >= 0 and disputes.max() < classes):
+            raise ValueError("a dispute is about a class that is not there")
+        names = cls.__dataclass_fields__.keys() - {"novelties", "other_similarities", "disputes", "reviewed"}
         numbers: dict[str, Any] = {name: float(state[name]) for name in names}
         weights = [numbers[f"{part}_weight"] for part in ("class", "nearness", "prototype", "distance")]
         if min(weights) < 0:
@@ -122,11 +143,11 @@ class Judgement:
             raise ValueError("a standard deviation is not positive, or too small")
         if numbers["ridge"] not in RIDGES:
             raise ValueError(f"the ridge {numbers['ridge']} is not one of those that can be chosen")
-        for name, (least, most) in (("intercept", INTERCEPTS), ("slope", SLOPES)):
+        for name, (least, most) in (("intercept", INTERCEPTS), ("slope", SLOPES), ("seen_once", (0.0, 1.0))):
             if not least <= numbers[name] <= most:
-                raise ValueError(f"the {name} of the inverse temperature is outside [{least}, {most}]")
-        reviewed = bool(state["reviewed"]) if "reviewed" in state else len(novelties) > 0  # format 2 did not say
-        return cls(**numbers, novelties=novelties, reviewed=reviewed)
+                raise ValueError(f"{name} is outside [{least}, {most}]")
+        reviewed = bool(state["reviewed"])
+        return cls(**numbers, novelties=novelties, other_similarities=others, disputes=disputes, reviewed=reviewed)
 
 
 def ridges_to_try(ridge: float) -> tuple[float, ...]:
@@ -141,78 +162,136 @@ def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices) -> float:
     return loss + RIDGE_STEP * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
-def judge(ridge: float, alone: LeftOut, with_prototype: LeftOut, with_clip: LeftOut) -> Judgement:
-    """All numbers but the ridge, which the samples were left out with. ``alone`` must not be empty; ``with_clip`` is of
-    samples left out with all of their clip."""
-    typical = _typical(alone.norms)
-    units = np.array([typical, 1.0, typical])  # so that the weights are those of cosines
-    parts = [
-        np.concatenate([one, other]) / unit
-        for one, other, unit in zip(_parts(alone), _parts(with_prototype), units, strict=True)
-    ]
-    truth = np.concatenate([alone.truth, with_prototype.truth])
-    sample_weight = np.concatenate([_balanced(alone.truth), UNSEEN_SIDES * _balanced(with_prototype.truth)])
-    weights, _ = _fit(parts, truth, sample_weight, np.array([TYPICAL_COSINE, 0.01, TYPICAL_COSINE / 4]), WIDTHS)
-    judgement = Judgement(ridge, *(weights / units).tolist())
-    calibrated = _calibrated(judgement, alone, with_prototype)
-    return replace(calibrated, novelties=_novelties(calibrated, with_clip), reviewed=True)
+@dataclass(frozen=True)
+class Evidence:
+    """Left-out samples that the model is judged by."""
+
+    with_group: LeftOut  # left out with what came with them; where nothing is known of that, alone
+    with_look_alikes: LeftOut  # left out with those that look like them
+    seen_once: float  # the share of the classes that came in one group only
+    by_groups: bool  # whether ``with_group`` says something of new groups
 
 
-def _novelties(judgement: Judgement, left_out: LeftOut) -> Vector:
-    """Sorted."""
-    _, similarity, answers = _answers(judgement, left_out)
-    return np.sort(judgement.novelty(similarity, _distance(left_out, answers)))
-
-
-def _distance(left_out: LeftOut, answers: Indices) -> Vector:
-    """The relative one, from the classes of the answers."""
-    nearness = left_out.nearness[np.arange(len(answers)), answers]
-    return relative_distance(left_out.shared, nearness, left_out.norms)
-
-
-def _calibrated(judgement: Judgement, alone: LeftOut, with_prototype: LeftOut) -> Judgement:
-    """Add the inverse temperature, and the means and standard deviations of similarity and distance."""
-    scores, similarity, answers = zip(
-        *(_answers(judgement, left_out) for left_out in (alone, with_prototype)), strict=True
-    )
-    mean, std = _mean_and_std(similarity[0])
-    measured = replace(judgement, similarity_mean=mean, similarity_std=std, slope=SLOPE)
-    intercept, slope = _fit_temperature(
-        np.concatenate(scores),
-        measured._standardised(np.concatenate(similarity)),
-        np.concatenate([alone.truth, with_prototype.truth]),
-        np.repeat([1.0, UNSEEN_SIDES], [len(alone.truth), len(with_prototype.truth)]),
-    )
-    distance_mean, distance_std = _mean_and_std(_distance(alone, answers[0]))
-    classes = alone.nearness.shape[1]
+def judge(ridge: float, evidence: Evidence, other_similarity: Callable[[float, float], Vector]) -> Judgement:
+    """All numbers but the ridge, which the samples were left out with. ``evidence.with_group`` must not be empty;
+    ``other_similarity`` gives the similarities to others for the weights of a class."""
+    left_out = evidence.with_group
+    weights = _class_weights(left_out)
+    judgement = _measured(Judgement(ridge, *weights, seen_once=evidence.seen_once, reviewed=True), left_out)
+    if evidence.by_groups:
+        judgement = replace(judgement, prototype_weight=_prototype_weight(judgement, left_out))
+    judgement = _with_temperature(judgement, evidence)
     return replace(
-        measured,
-        intercept=intercept,
-        slope=slope,
+        judgement,
+        novelties=judgement.novelties if evidence.by_groups else np.empty(0),
+        other_similarities=np.sort(other_similarity(judgement.class_weight, judgement.nearness_weight)),
+        disputes=_disputes(judgement, left_out),
+    )
+
+
+def _class_weights(left_out: LeftOut) -> tuple[float, float]:
+    """Of cosine and nearness, without prototypes."""
+    unit = _typical(left_out.norms)  # so that the weight is that of a cosine
+    parts = [left_out.towards_class / unit, left_out.nearness]
+    start = np.array([TYPICAL_COSINE, 0.01])
+    (cosine, nearness), _ = _fit(parts, left_out.truth, _balanced(left_out.truth), start, WIDTHS[:2])
+    return float(cosine / unit), float(nearness)
+
+
+def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
+    """Of what prototypes add to the scores of the classes. Those stay as they are, since they alone answer where an
+    input is unusual."""
+    unit, shares = _typical(left_out.norms), judgement.local_shares(_novelty(judgement, left_out))
+    local = left_out.towards_prototype * (shares / unit)[:, None]
+    given = _class_scores(judgement, left_out)
+    (weight,), _ = _fit([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), WIDTHS[2:], given)
+    return float(weight / unit)
+
+
+def _measured(judgement: Judgement, left_out: LeftOut) -> Judgement:
+    """Add the means and standard deviations of similarity and distance, and the novelties, sorted."""
+    similarity, distance = _similarity_and_distance(judgement, left_out)
+    (similarity_mean, similarity_std), (distance_mean, distance_std) = map(_mean_and_std, (similarity, distance))
+    classes = left_out.nearness.shape[1]
+    measured = replace(
+        judgement,
+        similarity_mean=similarity_mean,
+        similarity_std=similarity_std,
         distance_mean=distance_mean,
         distance_std=distance_std,
         distance_weight=(classes - 1) / (classes - 1 + BACKGROUND_CLASSES),
     )
+    return replace(measured, novelties=np.sort(measured.novelty(similarity, distance)))
+
+
+def _with_temperature(judgement: Judgement, evidence: Evidence) -> Judgement:
+    """Add the inverse temperature."""
+    left_out = evidence.with_group
+    if evidence.by_groups:
+        both = left_out.joined(evidence.with_look_alikes)
+        intercept, slope = fit_temperature(_scores(judgement, both), _novelty(judgement, both), both.truth)
+    else:
+        intercept, slope = INTERCEPTS[1], 0.0
+    if evidence.seen_once:
+        intercept = min(intercept, _modest_intercept(judgement, left_out, slope, evidence.seen_once, intercept))
+    return replace(judgement, intercept=intercept, slope=slope)
+
+
+def _modest_intercept(judgement: Judgement, left_out: LeftOut, slope: float, seen_once: float, most: float) -> float:
+    """Where so many classes were seen in one group only, the mean confidence in the stream's own examples is that much
+    nearer to ``MODEST`` than it would be with the intercept ``most``."""
+    scores, novelty = _scores(judgement, left_out), _bounded(_novelty(judgement, left_out))
+
+    def confidence(intercept: float) -> float:
+        likely, _ = softmax_rows(np.exp(intercept - slope * novelty)[:, None] * scores)
+        return float(likely.max(axis=1).mean())
+
+    wanted = (1.0 - seen_once) * confidence(most) + seen_once * MODEST
+    least = INTERCEPTS[0]
+    for _ in range(40):  # confidence grows with the intercept
+        middle = 0.5 * (least + most)
+        least, most = (middle, most) if confidence(middle) < wanted else (least, middle)
+    return least
+
+
+def _disputes(judgement: Judgement, left_out: LeftOut) -> Indices:
+    """Of samples for which global and local inference differ: the answer of each, and the truth, (n, 3)."""
+    by_classes = _class_scores(judgement, left_out).argmax(axis=1)
+    by_prototypes = left_out.towards_prototype.argmax(axis=1)
+    differ = by_classes != by_prototypes
+    disputes: Indices = np.stack([by_classes, by_prototypes, left_out.truth], axis=1)[differ]
+    return disputes
+
+
+def _similarity_and_distance(judgement: Judgement, left_out: LeftOut) -> tuple[Vector, Vector]:
+    """Of the classes that global inference answers."""
+    answers = _class_scores(judgement, left_out).argmax(axis=1)
+    rows = np.arange(len(answers))
+    similarity: Vector = left_out.towards_class[rows, answers] / left_out.norms
+    return similarity, relative_distance(left_out.shared, left_out.nearness[rows, answers], left_out.norms)
+
+
+def _novelty(judgement: Judgement, left_out: LeftOut) -> Vector:
+    return judgement.novelty(*_similarity_and_distance(judgement, left_out))
+
+
+def _class_scores(judgement: Judgement, left_out: LeftOut) -> Matrix:
+    scores: Matrix = judgement.class_weight * left_out.towards_class + judgement.nearness_weight * left_out.nearness
+    return scores
+
+
+def _scores(judgement: Judgement, left_out: LeftOut) -> Matrix:
+    """Fused."""
+    shares = judgement.prototype_weight * judgement.local_shares(_novelty(judgement, left_out))
+    return _class_scores(judgement, left_out) + shares[:, None] * left_out.towards_prototype
+
+
+def _bounded(novelty: Vector) -> Vector:
+    return np.clip(novelty, LEAST_NOVELTY, MOST_NOVELTY)
 
 
 def _mean_and_std(values: Vector) -> tuple[float, float]:
     return float(values.mean()), max(float(values.std()), SMALLEST_STD)
-
-
-def _answers(judgement: Judgement, left_out: LeftOut) -> tuple[Matrix, Vector, Indices]:
-    """Fused scores, the similarity of the answers, the answers."""
-    parts = _parts(left_out)
-    weights = judgement.class_weight, judgement.nearness_weight, judgement.prototype_weight
-    scores = sum(weight * part for weight, part in zip(weights, parts, strict=True))
-    assert isinstance(scores, np.ndarray)
-    answers = scores.argmax(axis=1)
-    rows = np.arange(len(answers))
-    similarity = judgement.similarity(parts[0][rows, answers], parts[2][rows, answers], left_out.norms)
-    return scores, similarity, answers
-
-
-def _parts(left_out: LeftOut) -> tuple[Matrix, Matrix, Matrix]:
-    return left_out.towards_class, left_out.nearness, left_out.towards_prototype
 
 
 def _typical(norms: Vector) -> float:
@@ -229,43 +308,52 @@ def _balanced(truth: Indices) -> Vector:
 
 
 def _fit(
-    parts: list[Matrix], truth: Indices, sample_weight: Vector, start: Vector, widths: Vector
+    parts: list[Matrix],
+    truth: Indices,
+    sample_weight: Vector,
+    start: Vector,
+    widths: Vector,
+    given: Matrix | None = None,
 ) -> tuple[Vector, float]:
-    """Weights of the parts, none below zero, with the least log-loss, and that loss. The problem is convex."""
+    """Weights of the parts, none below zero, with the least log-loss, and that loss; ``given`` are scores to add them
+    to. The problem is convex."""
     from scipy.optimize import minimize  # a fifth of a second, which answers need not wait for
 
     rows = np.arange(len(truth))
+    given = np.zeros_like(parts[0]) if given is None else given
     true_parts = np.array([sample_weight @ part[rows, truth] for part in parts])
+    true_given = float(sample_weight @ given[rows, truth])
 
     def loss(weights: Vector) -> tuple[float, Vector]:
-        scores = weights[0] * parts[0]
+        scores = given + weights[0] * parts[0]
         for weight, part in zip(weights[1:], parts[1:], strict=True):
             scores = scores + weight * part
         likely, total = softmax_rows(scores)
         likely *= sample_weight[:, None]
         slopes = np.array([np.vdot(likely, part) for part in parts]) - true_parts
         prior = weights / widths
-        return float(sample_weight @ total - weights @ true_parts + 0.5 * prior @ prior), slopes + prior / widths
+        explained = true_given + weights @ true_parts
+        return float(sample_weight @ total - explained + 0.5 * prior @ prior), slopes + prior / widths
 
     found = minimize(loss, start, jac=True, bounds=[(0.0, None)] * len(parts), method="L-BFGS-B")
     return np.asarray(found.x), float(found.fun)
 
 
-def _fit_temperature(scores: Matrix, similarity: Vector, truth: Indices, sample_weight: Vector) -> tuple[float, float]:
-    """Intercept and slope of the logarithm of the inverse temperature; ``similarity`` is standardised."""
+def fit_temperature(scores: Matrix, novelty: Vector, truth: Indices) -> tuple[float, float]:
+    """Intercept and slope of the logarithm of the inverse temperature."""
     from scipy.optimize import minimize
 
-    rows = np.arange(len(truth))
+    rows, usual = np.arange(len(truth)), -_bounded(novelty)
 
     def loss(numbers: Vector) -> tuple[float, Vector]:
         intercept, slope = numbers
-        factor = np.exp(intercept + slope * similarity)
+        factor = np.exp(intercept + slope * usual)
         scaled = factor[:, None] * scores
         likely, total = softmax_rows(scaled)
-        change = sample_weight * factor * (np.vecdot(likely, scores) - scores[rows, truth])
-        slopes = np.array([change.sum(), change @ similarity + (slope - SLOPE) / SLOPE_WIDTH**2])
+        change = factor * (np.vecdot(likely, scores) - scores[rows, truth])
+        slopes = np.array([change.sum(), change @ usual + (slope - SLOPE) / SLOPE_WIDTH**2])
         prior = 0.5 * ((slope - SLOPE) / SLOPE_WIDTH) ** 2
-        return float(sample_weight @ (total - scaled[rows, truth]) + prior), slopes
+        return float((total - scaled[rows, truth]).sum() + prior), slopes
 
     found = minimize(loss, np.array([0.0, SLOPE]), jac=True, bounds=[INTERCEPTS, SLOPES], method="L-BFGS-B")
     return float(found.x[0]), float(found.x[1])

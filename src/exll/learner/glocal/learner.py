@@ -5,11 +5,11 @@ Where it differs from the paper:
 - the covariance is that *within* the classes, and vectors are seen from the mean of all (:mod:`exll.learner.head`);
 - how far it is shrunk is chosen from the stream, relative to its mean eigenvalue;
 - prototypes are few, balanced clusters (:mod:`exll.learner.glocal.ward`), at most ``max_prototypes`` per class;
-- the weights of the three parts of a score, and the confidence of the answer, are learned by leaving out samples of a
-  reservoir (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). What may be called unknown
-  is learned by leaving out whole clips (:mod:`~exll.learner.glocal.clips`). This *review* has a coarse schedule of its
-  own, a function of the count alone: at 16 samples, then whenever the stream has grown by a fifth since, and once it is
-  long, by 35 %.
+- the weights of the three parts of a score, the confidence of the answer and what is unusual are learned by leaving out
+  samples of a reservoir, each with all that came with it: its clip (:mod:`~exll.learner.glocal.clips`) or a group that
+  the caller named (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). This *review* has a
+  coarse schedule of its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a
+  fifth since, and once it is long, by 35 %.
 """
 
 from functools import partial
@@ -18,10 +18,9 @@ import numpy as np
 
 from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of
-from exll.learner.glocal.clips import longest_step
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
-from exll.learner.glocal.reservoir import Reservoir
+from exll.learner.glocal.reservoir import Reservoir, group_number
 from exll.learner.glocal.review import FIRST_REVIEW, Reviewed, Schedule
 from exll.learner.glocal.ward import room_for, ward_step, ward_union
 from exll.learner.head import Head, whitened_cosine
@@ -32,9 +31,10 @@ from exll.learner.precision import Precision, Shrinkage, precision_for, precisio
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.linalg.ties import first_of_largest
-from exll.types import Matrix, Tensors, Vector
+from exll.types import Group, Matrix, Tensors, Vector
 
-LEAST_RIDGE = 1e-6  # of unit vectors' covariance, where nothing varies within the classes yet
+LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet
+ROUNDING_VARIANCE = 1e-4  # unit vectors that vary less than this are never kept in half precision
 LOCAL_ALONE = 0.1
 
 
@@ -57,10 +57,10 @@ class GlocalLearner(ExLL):
         self._reservoir = Reservoir(width)
         self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
 
-    def classes_from_one_clip(self) -> set[int]:
+    def classes_from_one_group(self) -> set[int]:
         with self.lock:
             self._check_whole()
-            return self._reservoir.classes_from_one_clip()
+            return self._reservoir.classes_from_one_group()
 
     def _parts(self) -> dict[str, Part]:
         return {
@@ -113,26 +113,31 @@ class GlocalLearner(ExLL):
             block.megaclouds.add(row)
             self._megaclouds.open()
             placed = self._open_cloud(x, k)
-        self._reservoir.learn(self.sample_count - 1, x, k, placed.id, self._longest_step(k))
         return placed
 
-    def _after_sample(self) -> None:
+    def _after_sample(self, x: Vector, k: int, placed: Placed, group: Group) -> None:
+        number = None if group is None else group_number(group)
+        self._reservoir.learn(self.sample_count - 1, x, k, placed.id, number, self._variance(k))
         self._round_reservoir()
         if self.sample_count >= self._schedule.next_review:
             self._review()
 
     def _round_reservoir(self) -> None:
         """Once the stream is no longer young: as soon as the scatter is a matrix."""
-        if self._statistics.scatter.triangle is not None and not self._reservoir.rounded:
+        old_enough = self._statistics.scatter.triangle is not None and self._variance_within >= ROUNDING_VARIANCE
+        if old_enough and not self._reservoir.rounded:
             self._reservoir.round_vectors(self._records.vectors)
 
-    def _longest_step(self, k: int) -> float:
-        """In one clip, by the variances of unit vectors: 1 less the squared norm of their mean."""
+    @property
+    def _variance_within(self) -> float:
+        """Of the samples around the means of their classes."""
+        return self._statistics.scatter.trace / max(self.sample_count - self.class_count, 1)
+
+    def _variance(self, k: int) -> float:
+        """Within all classes, or within class k if that is larger; of unit vectors it is 1 less the squared norm of
+        their mean."""
         count, mean = int(self._megaclouds.counts[k]), self._megaclouds.vectors[k]
-        return longest_step(
-            within=self._statistics.scatter.trace / max(self.sample_count - self.class_count, 1),
-            within_class=(1.0 - float(mean @ mean)) * count / max(count - 1, 1),
-        )
+        return max(self._variance_within, (1.0 - float(mean @ mean)) * count / max(count - 1, 1))
 
     def _place_in_class(self, x: Vector, k: int) -> Placed:
         members = self._prototypes.members(self._megaclouds.members(k))
@@ -235,6 +240,10 @@ class GlocalLearner(ExLL):
     def _until_pause(self) -> int:
         return min(super()._until_pause, self._schedule.next_review - self.sample_count)
 
+    def _was_reviewed(self, judgement: Tensors) -> bool:
+        """By what files up to format 5 say of it: before format 3 only that there were novelties."""
+        return bool(judgement["reviewed"]) if "reviewed" in judgement else len(judgement["novelties"]) > 0
+
     def _judge_anew(self, ridge: float, reviewed: bool) -> None:
         if ridge not in RIDGES:
             raise ValueError(f"the ridge {ridge} is not one of those that can be chosen")
@@ -252,8 +261,8 @@ class GlocalLearner(ExLL):
         if self._reservoir.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
             raise ValueError("the reservoir has no vectors")
         judgement = part_of("judgement", state)
-        if "distance_weight" in judgement:
-            self._judgement = Judgement.from_state(judgement)
-        else:  # a file of format 1 has fewer numbers
-            self._judge_anew(float(judgement["ridge"]), reviewed=len(judgement["novelties"]) > 0)
+        if "disputes" in judgement:
+            self._judgement = Judgement.from_state(judgement, self.class_count)
+        else:  # files up to format 5 judged by other rules
+            self._judge_anew(float(judgement["ridge"]), reviewed=self._was_reviewed(judgement))
         self._round_reservoir()

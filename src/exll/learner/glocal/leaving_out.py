@@ -1,11 +1,9 @@
 r"""What the model would answer for its own samples had it never learned them, exactly and without learning again.
 
-A sample x of the reservoir, of class k, is left out in three ways. *Alone*: the mean of its class and its prototype are
-computed without it, and the covariance loses one residual, which changes the precision by rank one (Sherman and
-Morrison). This measures the model on more of the same stream. *With its prototype*: class, prototypes and covariance
-are computed without all that lies near x, as if it lay at the centre of the prototype. This measures the model on a
-side of the class that it has never seen. *With its clip* (:mod:`exll.learner.glocal.clips`): in the same way without
-all of the clip that x belongs to. This measures the model on another clip.
+A sample x of the reservoir, of class k, is left out *alone*, or *with a group*: the samples that came with it, or look
+like it. Alone: the mean of its class and its prototype are computed without it, and the covariance loses its residual.
+This measures the model on more of the same stream. With a group: class, prototypes and covariance are computed without
+x and without the group, as if all others of it lay at its centre. This measures the model in a new place.
 The origin follows the mean of the class, and x is seen from there: with few classes, x is a good part of the origin.
 
 Only the dot product of x with a mean is taken without x; the norm of the mean stays that of all its samples. A new
@@ -16,14 +14,15 @@ classes have in common (:mod:`exll.learner.glocal.background`) is also that of a
 All of it follows from dot products under the precision that are made once, for all samples together.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.glocal.background import Background
-from exll.learner.glocal.reservoir import Clips
+from exll.learner.glocal.reservoir import Groups
+from exll.learner.glocal.ward import ward_groups
 from exll.learner.head import SHORTEST
 from exll.learner.precision import Precision
 from exll.types import Indices, Matrix, Vector
@@ -38,6 +37,10 @@ class Means:
     prototypes: Matrix  # (P, d)
     supports: Indices
     first_prototype: Indices  # (C,) where each class starts
+
+    def prototypes_of(self, k: int) -> slice:
+        ends = np.append(self.first_prototype[1:], len(self.supports))
+        return slice(int(self.first_prototype[k]), int(ends[k]))
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,20 @@ class LeftOut:
     def joined(self, other: "LeftOut") -> "LeftOut":
         mine, theirs = self.__dict__, other.__dict__
         return LeftOut(**{name: np.concatenate([mine[name], theirs[name]]) for name in mine})
+
+
+@dataclass(frozen=True)
+class LeftGroups:
+    """Groups that samples are left out with. A group lies within one class."""
+
+    of: Indices  # (R,) the number of each sample's group, -1 where it is not left out
+    counts: Vector  # (G,) samples
+    centres: Matrix  # (G, d) from the origin
+    gone: NDArray[np.bool_]  # (G, P) the prototypes that would not be there without it
+
+    def among(self, chosen: NDArray[np.bool_]) -> "LeftGroups":
+        """Only the chosen samples are left out; ``chosen`` has an entry per sample of the reservoir."""
+        return replace(self, of=np.where(chosen, self.of, -1))
 
 
 class Products:
@@ -103,13 +120,6 @@ class Products:
         return squared_norms
 
 
-def cosines_alone(products: Products, samples: int) -> tuple[Matrix, Indices]:
-    """The cosines with the classes, and the truth, of the samples that can be left out alone."""
-    left = _alone(products, samples)
-    norms = np.sqrt(np.maximum(left.x_squared_norms, SHORTEST))
-    return _towards(left.dots, left.squared_norms) / norms[:, None], left.truth
-
-
 def left_out_alone(products: Products, samples: int) -> LeftOut:
     """Of the samples whose class has another sample."""
     p, left = products, _alone(products, samples)
@@ -123,6 +133,89 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
     return left.parts(towards_prototype)
 
 
+def left_out_with_group(products: Products, samples: int, groups: LeftGroups) -> LeftOut:
+    """Of the samples in a group whose class has other samples."""
+    left, u = _with_group(products, samples, groups)
+    towards_prototype = _towards(*left.prototypes(u @ products.means.prototypes.T))
+    towards_prototype[groups.gone[groups.of[left.usable]]] = -np.inf
+    return left.parts(towards_prototype)
+
+
+def cosines_alone(products: Products, samples: int, chosen: NDArray[np.bool_]) -> tuple[Matrix, Indices]:
+    """The cosines with the classes, and the truth, of those of the chosen samples that can be left out alone."""
+    left = _alone(products, samples)
+    cosines, rows = left.cosines(), chosen[left.usable]
+    return cosines[rows], left.truth[rows]
+
+
+def cosines_with_group(products: Products, samples: int, groups: LeftGroups) -> tuple[Matrix, Indices]:
+    """The same of those that can be left out with their group."""
+    left, _ = _with_group(products, samples, groups)
+    return left.cosines(), left.truth
+
+
+def look_alikes(means: Means, own: Indices) -> LeftGroups:
+    """The samples of one prototype."""
+    of_prototype = np.arange(len(means.supports))
+    return _groups_of_prototypes(means, of_prototype, own)
+
+
+def thirds(means: Means, own: Indices, truth: Indices) -> LeftGroups:
+    """Every class falls into three groups of prototypes, as Ward's measure parts it: a sample is left out with a third
+    of its class, the one that is like it. Where a class was learned in several places, this is one of them."""
+    of_prototype = np.arange(len(means.supports))
+    for k in np.unique(truth).tolist():
+        rows = means.prototypes_of(k)
+        of_prototype[rows] = rows.start + ward_groups(means.prototypes[rows], means.supports[rows], 3)
+    return _groups_of_prototypes(means, of_prototype, own)
+
+
+def groups_that_came_together(products: Products, groups: Groups, origin: Vector) -> LeftGroups:
+    """Groups of samples that came together. A prototype goes with a group if more than half of it does; of every class
+    one stays."""
+    p, of, counts = products, groups.of, groups.counts
+    rows = np.flatnonzero(of >= 0)
+    members = np.bincount(of[rows], minlength=len(counts)).astype(np.float64)
+    samples_here = np.zeros((len(counts), len(p.means.supports)))
+    np.add.at(samples_here, (of[rows], p.own[rows]), 1.0)
+    shares = samples_here * (counts / members)[:, None] / p.means.supports
+    gone: NDArray[np.bool_] = shares > 0.5
+    class_of = np.zeros(len(counts), np.int64)
+    class_of[of[rows]] = p.truth[rows]
+    for g, k in enumerate(class_of.tolist()):
+        own = p.means.prototypes_of(k)
+        if gone[g, own].all():
+            gone[g, own.start + int(shares[g, own].argmin())] = False
+    return LeftGroups(of, counts, groups.centres - origin, gone)
+
+
+def similarity_to_others(products: Products, class_weight: float, nearness_weight: float) -> Vector:
+    """The cosine of every sample with the class that it would be taken for had its own never been learned: what an
+    input of another class looks like. The origin is then that of the other classes."""
+    p, k, rows = products, products.truth, np.arange(len(products.truth))
+    share = p.counts / (p.means.class_counts.sum() - p.counts)  # the origin moves by this times the mean, away from it
+    means, squared_norms = p.classes_classes[k], np.diagonal(p.classes_classes)
+    moved = (share**2 * squared_norms[k])[:, None]
+    x_own = share * p.x_classes[rows, k]
+    dots = p.x_classes + x_own[:, None] + share[:, None] * means + moved
+    mean_norms = np.maximum(squared_norms + 2.0 * share[:, None] * means + moved, 0.0)
+    x_norms = np.sqrt(np.maximum(p.x_squared_norms + 2.0 * x_own + moved[:, 0], SHORTEST))
+    towards = _towards(dots, mean_norms)
+    scores = class_weight * towards + nearness_weight * (dots - 0.5 * mean_norms)
+    scores[rows, k] = -np.inf
+    similarity: Vector = towards[rows, scores.argmax(axis=1)] / x_norms
+    return similarity
+
+
+def _groups_of_prototypes(means: Means, of_prototype: Indices, own: Indices) -> LeftGroups:
+    """``of_prototype`` gives the group of every prototype; the samples belong to the prototypes ``own``."""
+    numbers, of_prototype = np.unique(of_prototype, return_inverse=True)
+    weights = np.zeros((len(numbers), len(of_prototype)))
+    weights[of_prototype, np.arange(len(of_prototype))] = means.supports
+    counts = weights.sum(axis=1)
+    return LeftGroups(of_prototype[own], counts, weights @ means.prototypes / counts[:, None], weights > 0)
+
+
 def _alone(p: Products, samples: int) -> "_Left":
     """Those whose class has another sample."""
     usable = np.flatnonzero(p.counts > 1)
@@ -133,103 +226,97 @@ def _alone(p: Products, samples: int) -> "_Left":
     return _Left(p, samples, usable, np.ones(len(k)), u_classes, x_u, x_u - u_classes[rows, k])
 
 
-def left_out_with_prototype(products: Products, samples: int) -> LeftOut:
-    """Of the samples whose class has another prototype."""
-    p = products
-    usable = np.flatnonzero(p.counts > p.supports)
-    k, own = p.truth[usable], p.own[usable]
-    u = p.prototype_products[own] - p.class_products[k]  # (R, d)
+def _with_group(p: Products, samples: int, groups: LeftGroups) -> tuple["_Left", Matrix]:
+    """Those whose class has samples beside the group, and the products of the way from the class to the group."""
+    usable = np.flatnonzero(groups.of >= 0)
+    usable = usable[p.counts[usable] > groups.counts[groups.of[usable]]]
+    k, own = p.truth[usable], groups.of[usable]
+    needed, place = np.unique(own, return_inverse=True)
+    u = p.precision.apply(groups.centres[needed])[place] - p.class_products[k]  # (R, d)
     left = _Left(
         p,
         samples,
         usable,
-        p.supports[usable],
-        u_classes=u @ p.means.classes.T,
-        x_u=p.x_prototypes[usable, own] - p.x_classes[usable, k],
-        r_u=np.vecdot(u, p.means.prototypes[own] - p.means.classes[k]),
-    )
-    towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
-    towards_prototype[np.arange(len(own)), own] = -np.inf
-    return left.parts(towards_prototype)
-
-
-def left_out_with_clip(products: Products, samples: int, clips: Clips, origin: Vector) -> LeftOut:
-    """Of the samples in a clip whose class has other samples. A prototype goes where most of it does."""
-    p = products
-    usable = np.flatnonzero(clips.informative & (clips.of >= 0))
-    usable = usable[p.counts[usable] > clips.counts[clips.of[usable]]]
-    k, own = p.truth[usable], clips.of[usable]
-    centres = clips.centres - origin
-    u = p.precision.apply(centres)[own] - p.class_products[k]  # (R, d)
-    left = _Left(
-        p,
-        samples,
-        usable,
-        clips.counts[own].astype(np.float64),
+        groups.counts[own],
         u_classes=u @ p.means.classes.T,
         x_u=np.vecdot(p.X[usable], u),
-        r_u=np.vecdot(u, centres[own] - p.means.classes[k]),
+        r_u=np.vecdot(u, groups.centres[own] - p.means.classes[k]),
     )
-    towards_prototype = _towards(*left.prototypes(u @ p.means.prototypes.T))
-    towards_prototype[_gone(p, clips)[own]] = -np.inf
-    return left.parts(towards_prototype)
-
-
-def _gone(p: Products, clips: Clips) -> NDArray[np.bool_]:
-    """Which prototypes would not be there without a clip, (G, P). Of every class one stays."""
-    in_clip = np.flatnonzero(clips.of >= 0)
-    samples_here = np.zeros((len(clips.counts), len(p.means.supports)))
-    np.add.at(samples_here, (clips.of[in_clip], p.own[in_clip]), 1.0)
-    samples = samples_here * (clips.counts / samples_here.sum(axis=1))[:, None]
-    shares = samples / p.means.supports
-    gone: NDArray[np.bool_] = shares > 0.5
-    class_of = np.zeros(len(clips.counts), np.int64)
-    class_of[clips.of[in_clip]] = p.truth[in_clip]
-    ends = np.append(p.means.first_prototype[1:], len(p.means.supports))
-    for g, k in enumerate(class_of.tolist()):
-        own = slice(p.means.first_prototype[k], ends[k])
-        if gone[g, own].all():
-            gone[g, own.start + int(shares[g, own].argmin())] = False
-    return gone
+    return left, u
 
 
 class _Left:
-    r"""The model without ``missing`` samples of the class of each sample, which lie at r from the mean of the class: at
-    x, or at the centre of its prototype or clip.
+    r"""The model without ``missing`` samples of the class of each sample, whose centre lies at r from the mean of the
+    class: at x where it is left out alone.
 
     The mean then moves by $-r$ times missing / (n - missing), and the origin by the class's share of that, $-wr$ with
-    w = missing n / ((n - missing) N). With the same w the covariance loses r: with $u = \Lambda r$ Sherman and
-    Morrison give $\Lambda + g\,u u^T$ with $g = w/(1 - w\,r^T u)$; times r, that is $u/(1 - w\,r^T u)$. All of it is
-    met only inside dot products.
+    w = missing n / ((n - missing) N). The covariance loses $w\,r r^T$, and where others are missing too, the residual
+    of x from their centre, $a\,e e^T$ with $e = x - r - \mu$ and a = missing / ((missing - 1) N). By Woodbury's
+    identity the precision is then $\Lambda + \Lambda(g_{ee}\,ee^T + g_{er}(er^T + re^T) + g_{rr}\,rr^T)\Lambda$. All
+    of it is met only inside dot products; with $u = \Lambda r$ given, those with e follow.
     """
 
     def __init__(
         self, p: Products, samples: int, usable: Indices, missing: Vector, u_classes: Matrix, x_u: Vector, r_u: Vector
     ) -> None:
         self.products, self.usable, self.truth = p, usable, p.truth[usable]
+        rows, own = np.arange(len(usable)), p.classes_classes[self.truth]
         step = missing / (p.counts[usable] - missing)
-        weight = step * p.counts[usable] / samples
-        kept = np.maximum(1.0 - weight * r_u, SHORTEST)
-        gain, x_r = weight / kept, x_u + weight * r_u  # the second: x from the moved origin, with r
-        self._gain, self._x_u, self._x_r = gain[:, None], x_u[:, None], x_r[:, None]
-        self.dots = self._dots(p.x_classes[usable], u_classes)
-        self.dots[np.arange(len(usable)), self.truth] -= step * x_r / kept
-        self.squared_norms = np.diagonal(p.classes_classes) + self._gain * u_classes**2
-        self.x_squared_norms = p.x_squared_norms[usable] + gain * (x_u**2 + x_u + x_r)
+        w = step * p.counts[usable] / samples
+        a = np.where(missing > 1, missing / np.maximum(missing - 1, SHORTEST), 0.0) / samples
+        x_squared, x_own, own_u = (
+            p.x_squared_norms[usable],
+            p.x_classes[usable, self.truth],
+            u_classes[rows, self.truth],
+        )
+        x_e = x_squared - x_u - x_own
+        e_u = x_u - r_u - own_u
+        e_e = x_e - e_u - (x_own - own_u - own[rows, self.truth])
+        kept_e, kept_r = 1.0 - a * e_e, 1.0 - w * r_u
+        determinant = np.maximum(kept_e * kept_r - a * w * e_u**2, SHORTEST)
+        self._g_ee, self._g_er, self._g_rr = (
+            a * kept_r / determinant,
+            a * w * e_u / determinant,
+            w * kept_e / determinant,
+        )
+        # x and all means are seen from the moved origin.
+        seen_e, seen_r = x_e + w * e_u, x_u + w * r_u
+        self._e_factor = self._g_ee * seen_e + self._g_er * seen_r
+        self._r_factor = self._g_er * seen_e + self._g_rr * seen_r
+        self._w = w
+        self._constant = w * seen_r + w * (self._e_factor * e_u + self._r_factor * r_u)
+        e_classes = p.x_classes[usable] - own - u_classes
+        self.dots = self._dots(p.x_classes[usable], u_classes, e_classes)
+        self.dots[rows, self.truth] -= step * (seen_r + self._e_factor * e_u + self._r_factor * r_u)
+        self.squared_norms = self._norms(np.diagonal(p.classes_classes), u_classes, e_classes)
+        self.x_squared_norms = x_squared + w * (x_u + seen_r) + self._e_factor * seen_e + self._r_factor * seen_r
 
-    def _dots(self, x_means: Matrix, u_means: Matrix) -> Matrix:
+    def _dots(self, x_means: Matrix, u_means: Matrix, e_means: Matrix) -> Matrix:
         """Of x with some means, both seen from the moved origin."""
-        dots: Matrix = (self._gain * (self._x_u + 1.0)) * u_means
+        dots: Matrix = (self._w + self._r_factor)[:, None] * u_means
         dots += x_means
-        dots += self._gain * self._x_r
+        dots += self._e_factor[:, None] * e_means
+        dots += self._constant[:, None]
         return dots
+
+    def _norms(self, squared_norms: Vector, u_means: Matrix, e_means: Matrix) -> Matrix:
+        """Of some means, seen from the origin of all."""
+        norms: Matrix = squared_norms + self._g_rr[:, None] * u_means**2
+        norms += self._g_ee[:, None] * e_means**2
+        norms += (2.0 * self._g_er)[:, None] * u_means * e_means
+        return norms
 
     def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
         """Dots with the prototypes and their squared norms."""
-        p = self.products
-        return self._dots(
-            p.x_prototypes[self.usable], u_prototypes
-        ), p.prototype_squared_norms + self._gain * u_prototypes**2
+        p, x_prototypes = self.products, self.products.x_prototypes[self.usable]
+        e_prototypes = x_prototypes - p.own_class_prototypes(self.truth) - u_prototypes
+        return self._dots(x_prototypes, u_prototypes, e_prototypes), self._norms(
+            p.prototype_squared_norms, u_prototypes, e_prototypes
+        )
+
+    def cosines(self) -> Matrix:
+        norms = np.sqrt(np.maximum(self.x_squared_norms, SHORTEST))
+        return _towards(self.dots, self.squared_norms) / norms[:, None]
 
     def parts(self, towards_prototype: Matrix) -> LeftOut:
         return LeftOut(

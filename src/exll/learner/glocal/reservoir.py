@@ -1,47 +1,52 @@
 """The reservoir: a fair sample of the stream. The model is judged by leaving each of its samples out."""
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.clips import SHORTEST_CLIP, CurrentClip
+from exll.learner.glocal.clips import CurrentClip
+from exll.learner.glocal.group_means import GroupMeans, Key
 from exll.linalg.growing_array import GrowingArray
 from exll.linalg.half_precision import halved, widened
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
-MOST_CLIPS = 256  # whose means are kept without looking whether any sample here still belongs to them
-SEEN_TWICE = 0.5  # the share of the classes that must have more than one clip, or nothing is called unknown
+SEEN_TWICE = 0.5  # the share of the classes that must have more than one group, or nothing is judged by groups
 STRETCH = 1 << 16  # samples of the stream to look through at a time
 _MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class Clips:
-    """The clips that samples of the reservoir belong to, as far as they are long enough."""
+class Groups:
+    """Samples of the reservoir that came together, in one clip or in a group that the caller named, and photos."""
 
-    of: Indices  # (R,) the number of each sample's clip, -1 for a photo
-    informative: NDArray[np.bool_]  # (R,) whether the class holds anything that did not come with the sample
-    counts: Indices  # (G,) samples of the stream
+    of: Indices  # (R,) the number of each sample's group, -1 where it has none, or none that says something
+    photos: NDArray[np.bool_]  # (R,) the samples that came alone
+    counts: Vector  # (G,) samples of the stream
     centres: Matrix  # (G, d)
+    seen_once: float  # the share of the classes that came in one group only
+    informative: bool  # whether enough classes have more; if not, all samples are here as photos
 
-    def among(self, some: slice) -> "Clips":
-        """The clips of some of the samples."""
+    def among(self, some: slice) -> "Groups":
+        """The groups of some of the samples."""
         of = self.of[some]
         kept, numbers = np.unique(of[of >= 0], return_inverse=True)
         renumbered = of.copy()
         renumbered[of >= 0] = numbers
-        return Clips(renumbered, self.informative[some], self.counts[kept], self.centres[kept])
+        counts, centres = self.counts[kept], self.centres[kept]
+        return replace(self, of=renumbered, photos=self.photos[some], counts=counts, centres=centres)
 
 
 class Reservoir:
     """At most 1,024 samples, every sample of the stream as likely to be among them as any other.
 
     Which ones is a function of their positions in the stream alone (reservoir sampling with a fixed sequence of
-    numbers), so the same stream always has the same reservoir. Each sample knows the clip that it was learned in
-    (:mod:`exll.learner.glocal.clips`).
+    numbers), so the same stream always has the same reservoir. Each sample knows the group that it was learned in: one
+    that the caller named, or its clip (:mod:`exll.learner.glocal.clips`).
 
     The vectors start in single precision. In a young stream of many columns a sample may be nearly all that varies in
     its own direction, and what is left without it is a small difference. Later half precision is enough
@@ -52,14 +57,13 @@ class Reservoir:
     def __init__(self, width: int) -> None:
         self._width = width
         self._clip = CurrentClip(width)
+        self._group_means = GroupMeans(width)
         self._positions = GrowingArray((), np.int64)
         self._vectors: GrowingArray | None = GrowingArray((width,), np.float32)
         self._classes = GrowingArray((), np.int64)
         self._prototypes = GrowingArray((), np.int64)
-        self._clip_starts = GrowingArray((), np.int64)  # the position in the stream of the first sample of the clip
-        self._clip_lengths = GrowingArray((), np.int64)
-        # The means of long clips that ended, by their starts. Half precision would never be enough for them.
-        self._clip_means: dict[int, NDArray[np.float32]] = {}
+        # The position in the stream of the first sample of the clip; below zero, the number of a named group.
+        self._group_ids = GrowingArray((), np.int64)
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -97,11 +101,18 @@ class Reservoir:
         """The ids of the prototypes that the samples joined."""
         return self._prototypes.filled
 
-    def learn(self, position: int, x: Vector, k: int, prototype: int, longest_step: float) -> None:
-        if not self._clip.goes_on(x, k, longest_step):
+    def learn(self, position: int, x: Vector, k: int, prototype: int, group: int | None, variance: float) -> None:
+        """``group`` is the number of a group that the caller named (:func:`group_number`), ``variance`` as for
+        :meth:`CurrentClip.goes_on`."""
+        if group is not None:
             self._end_clip()
-            self._clip.begin(position, k)
-        self._clip.learn(x)
+            self._group_means.learn((k, group), x)
+            self._group_means.forget_unneeded(MOST, self._keys)
+        else:
+            if not self._clip.goes_on(x, k, variance):
+                self._end_clip()
+                self._clip.begin(position, k)
+            self._clip.learn(x)
         place = position if position < MOST else _scrambled(position) % (position + 1)
         if place >= MOST:
             return
@@ -109,8 +120,7 @@ class Reservoir:
             (self._positions, position),
             (self._classes, k),
             (self._prototypes, prototype),
-            (self._clip_starts, self._clip.start),
-            (self._clip_lengths, 1),
+            (self._group_ids, self._clip.start if group is None else group),
         ]
         if self._vectors is not None:
             row.append((self._vectors, halved(x) if self.rounded else x))
@@ -121,55 +131,68 @@ class Reservoir:
                 column.filled[place] = value
 
     def _end_clip(self) -> None:
-        """Keep what its samples here must know of it later."""
-        start, length = self._clip.start, self._clip.length
-        if length <= 1:
-            return
-        own = self._clip_starts.filled == start
-        self._clip_lengths.filled[own] = length
-        if length >= SHORTEST_CLIP and own.any():
-            self._clip_means[start] = self._clip.mean.astype(np.float32)
-            if len(self._clip_means) > MOST_CLIPS:
-                needed = set(self._clip_starts.filled.tolist())
-                self._clip_means = {start: mean for start, mean in self._clip_means.items() if start in needed}
+        """Keep what its samples here must know of it later, if it was a clip."""
+        clip = self._clip
+        if clip.is_clip and (self._group_ids.filled == clip.start).any():
+            self._group_means.put((clip.class_number, clip.start), clip.length, clip.mean)
+            self._group_means.forget_unneeded(MOST, self._keys)
+        clip.end()
 
-    def clips(self) -> Clips:
-        lengths = self._current_lengths()
-        in_clip = lengths >= SHORTEST_CLIP
-        starts, first, numbers = np.unique(self._clip_starts.filled[in_clip], return_index=True, return_inverse=True)
-        of = np.full(len(self), -1)
-        of[in_clip] = numbers
-        means = {**self._clip_means, self._clip.start: self._clip.mean}
-        centres = np.array([means[start] for start in starts.tolist()], np.float64).reshape(-1, self._width)
-        return Clips(of, self._informative(in_clip), lengths[in_clip][first], centres)
+    def _keys(self) -> set[Key]:
+        """Of the samples here."""
+        return set(zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True))
 
-    def classes_from_one_clip(self) -> set[int]:
-        """The classes whose samples, nearly all of them, came in one clip."""
-        _, mostly_clips, clips = self._clips_of_classes(self._current_lengths() >= SHORTEST_CLIP)
-        return set(np.flatnonzero(mostly_clips & (clips == 1)).tolist())
+    def _known_groups(self) -> GroupMeans:
+        """With the current clip, if it is one."""
+        known, clip = self._group_means, self._clip
+        if clip.is_clip and clip.class_number >= 0:
+            known.put((clip.class_number, clip.start), clip.length, clip.mean)
+        return known
 
-    def _informative(self, in_clip: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """In a class that came mostly in clips, the samples between clips are taken for a part of them: a fast
-        movement, not a photo."""
-        seen, mostly_clips, clips = self._clips_of_classes(in_clip)
-        seen_twice = seen & (~mostly_clips | (clips > 1))
-        if seen_twice.sum() < SEEN_TWICE * seen.sum():
-            return np.zeros(len(self), bool)
-        informative: NDArray[np.bool_] = seen_twice[self.classes] & (in_clip | ~mostly_clips[self.classes])
-        return informative
+    def groups(self, classes: int) -> Groups:
+        """``classes`` is how many there are."""
+        together, seen, mostly, groups = self._groups_of_classes(classes)
+        seen_twice = seen & (~mostly | (groups > 1))
+        seen_once = float(1.0 - seen_twice.sum() / max(int(seen.sum()), 1))
+        nobody, none = np.full(len(self), -1), np.empty((0, self._width))
+        if seen_once > 1.0 - SEEN_TWICE:
+            return Groups(nobody, np.ones(len(self), bool), np.empty(0), none, seen_once, informative=False)
+        chosen = together & seen_twice[self.classes]
+        pairs, numbers = np.unique(
+            np.stack([self.classes[chosen], self._group_ids.filled[chosen]]), axis=1, return_inverse=True
+        )
+        of = nobody.copy()
+        of[chosen] = numbers.ravel()
+        known = [self._group_means.of((k, number)) for k, number in pairs.T.tolist()]
+        counts = np.array([count for count, _ in known], np.float64)
+        centres = np.array([mean for _, mean in known], np.float64).reshape(-1, self._width)
+        # In a class that came mostly in clips, the samples between clips are taken for a part of them: a fast movement.
+        photos = seen_twice[self.classes] & ~together & ~mostly[self.classes]
+        return Groups(of, photos, counts, centres, seen_once, informative=True)
 
-    def _clips_of_classes(self, in_clip: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Indices]:
-        """Which classes have samples here, which of them came mostly in clips, and in how many clips each came."""
-        classes = int(self.classes.max(initial=-1)) + 1
+    def classes_from_one_group(self) -> set[int]:
+        """The classes whose samples, nearly all of them, came in one clip or one named group."""
+        _, _, mostly, groups = self._groups_of_classes(int(self.classes.max(initial=-1)) + 1)
+        return set(np.flatnonzero(mostly & (groups == 1)).tolist())
+
+    def group_counts(self, classes: int) -> Indices:
+        """How many groups of every class there are among the samples here: clips, named groups, and photos."""
+        together, _, _, groups = self._groups_of_classes(classes)
+        return groups + np.bincount(self.classes[~together], minlength=classes)
+
+    def _groups_of_classes(
+        self, classes: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], Indices]:
+        """Which samples came together with others; which classes have samples here, which of them came mostly in
+        groups, and in how many groups each came."""
+        known = self._known_groups()
+        keys = zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True)
+        together = np.array([key in known for key in keys], bool)
         samples = np.bincount(self.classes, minlength=classes)
-        samples_in_clips = np.bincount(self.classes[in_clip], minlength=classes)
-        _, first = np.unique(self._clip_starts.filled[in_clip], return_index=True)
-        clips = np.bincount(self.classes[in_clip][first], minlength=classes)
-        return samples > 0, 2 * samples_in_clips > samples, clips
-
-    def _current_lengths(self) -> Indices:
-        """Of the clips that the samples were learned in; the last clip goes on."""
-        return np.where(self._clip_starts.filled == self._clip.start, self._clip.length, self._clip_lengths.filled)
+        samples_in_groups = np.bincount(self.classes[together], minlength=classes)
+        pairs = np.unique(np.stack([self.classes[together], self._group_ids.filled[together]]), axis=1)
+        groups = np.bincount(pairs[0], minlength=classes)
+        return together, samples > 0, 2 * samples_in_groups > samples, groups
 
     def merge_prototypes(self, kept: int, retired: int) -> None:
         self.prototypes[self.prototypes == retired] = kept
@@ -179,6 +202,7 @@ class Reservoir:
         self.classes[self.classes == absorbed] = kept
         self.classes[self.classes > absorbed] -= 1
         self._clip.merge(kept, absorbed)
+        self._group_means.merge(kept, absorbed)
 
     @property
     def nbytes(self) -> int:
@@ -189,10 +213,8 @@ class Reservoir:
             **({} if self._vectors is None else {"vectors": self._vectors.filled}),
             "classes": self.classes,
             "prototypes": self.prototypes,
-            "clip_starts": self._clip_starts.filled,
-            "clip_lengths": self._current_lengths(),
-            "ended_clip_starts": np.array(list(self._clip_means), np.int64),
-            "ended_clip_means": np.array(list(self._clip_means.values()), np.float32).reshape(-1, self._width),
+            "group_ids": self._group_ids.filled,
+            **self._group_means.state(),
             **self._clip.state(),
         }
 
@@ -211,25 +233,33 @@ class Reservoir:
         if [class_of.get(prototype) for prototype in self.prototypes.tolist()] != self.classes.tolist():
             raise ValueError("a sample of the reservoir belongs to no prototype of its class")
         if "clip" in state:
-            self._restore_clips(state, samples, len(set(class_of.values())))
+            self._restore_groups(state, samples, len(set(class_of.values())))
         else:  # files of format 2 and 1 knew nothing of clips
-            self._clip_starts = GrowingArray((), np.int64, np.arange(-len(self), 0))
-            self._clip_lengths = GrowingArray((), np.int64, np.ones(len(self)))
+            self._group_ids = GrowingArray((), np.int64, self.positions)
 
-    def _restore_clips(self, state: Tensors, samples: int, classes: int) -> None:
+    def _restore_groups(self, state: Tensors, samples: int, classes: int) -> None:
         self._clip.restore(state, samples, classes)
-        self._clip_starts = GrowingArray((), np.int64, state["clip_starts"])
-        self._clip_lengths = GrowingArray((), np.int64, state["clip_lengths"])
-        means = GrowingArray((self._width,), np.float32, state["ended_clip_means"]).filled
-        self._clip_means = dict(zip(state["ended_clip_starts"].tolist(), means, strict=True))
-        starts, lengths = self._clip_starts.filled, self._clip_lengths.filled
-        if {len(starts), len(lengths)} != {len(self)}:
+        ids = state["group_ids" if "group_ids" in state else "clip_starts"]
+        if len(ids) != len(self):
             raise ValueError("the columns of the reservoir differ in length")
-        if not ((lengths >= 1) & (lengths <= samples)).all():
-            raise ValueError("the length of a clip is impossible")
-        ended = starts[(lengths >= SHORTEST_CLIP) & (starts != self._clip.start)]
-        if not self._clip_means.keys() >= set(ended.tolist()):
-            raise ValueError("the mean of a clip is missing")
+        self._group_ids = GrowingArray((), np.int64, ids)
+        if "group_keys" in state:
+            self._group_means.restore(state, samples, classes)
+            return
+        # Up to format 5 clips that had ended were kept by their starts, with the lengths at the samples.
+        means = dict(zip(state["ended_clip_starts"].tolist(), state["ended_clip_means"], strict=True))
+        rows = zip(self.classes.tolist(), ids.tolist(), state["clip_lengths"].tolist(), strict=True)
+        for k, start, length in rows:
+            if start in means and start != self._clip.start:
+                if not 1 <= length <= samples:
+                    raise ValueError("the length of a clip is impossible")
+                self._group_means.put((k, start), length, means[start])
+
+
+def group_number(name: Hashable) -> int:
+    """A number below zero for a named group, the same for the same name."""
+    digest = blake2b(repr(name).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return -1 - (int.from_bytes(digest, "little") >> 1)
 
 
 def _positions_after(samples: int) -> Indices:

@@ -1,4 +1,4 @@
-"""The review: choose the ridge, then learn weights and confidence from samples that are left out.
+"""The review: choose the ridge, then learn weights, confidence and what is unusual from samples that are left out.
 
 It has a coarse schedule of its own, a function of the count alone.
 """
@@ -9,17 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.judgement import Judgement, judge, loss_of_ridge, ridges_to_try
+from exll.learner.glocal.judgement import Evidence, Judgement, judge, loss_of_ridge, ridges_to_try
 from exll.learner.glocal.leaving_out import (
-    LeftOut,
     Means,
     Products,
     cosines_alone,
+    cosines_with_group,
+    groups_that_came_together,
     left_out_alone,
-    left_out_with_clip,
-    left_out_with_prototype,
+    left_out_with_group,
+    look_alikes,
+    similarity_to_others,
+    thirds,
 )
-from exll.learner.glocal.reservoir import Reservoir
+from exll.learner.glocal.reservoir import Groups, Reservoir
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
@@ -74,33 +77,49 @@ class Reviewed:
     def judgement(self, ridge: float) -> Judgement | None:
         """With the given ridge or a neighbour of it; None where no sample can be left out."""
         classes = len(self.megaclouds)
-        if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
+        if classes < 2:
             return None
         precisions = {ridge: self.precision_with(ridge) for ridge in ridges_to_try(ridge)}
-        few = self.some(RIDGE_SAMPLES)
+        groups, few = self.reservoir.groups(classes), self.some(RIDGE_SAMPLES)
         losses = {
-            ridge: loss_of_ridge(ridge, *cosines_alone(self.products(precision, few), self.samples))
+            ridge: self._loss(ridge, self.products(precision, few), groups.among(few))
             for ridge, precision in precisions.items()
         }
         best = min(losses, key=losses.__getitem__)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
         products = self.products(precisions[best], some)
-        alone = left_out_alone(products, self.samples)
-        with_prototype = left_out_with_prototype(products, self.samples)
-        return judge(best, alone, with_prototype, self._with_clip(products, alone, some))
+        evidence = self._evidence(products, groups.among(some))
+        if not len(evidence.with_group.truth):
+            return None
+        return judge(best, evidence, lambda *weights: similarity_to_others(products, *weights))
+
+    def _loss(self, ridge: float, products: Products, groups: Groups) -> float:
+        """Of samples that are left out with what came with them, and of photos that are left out with a third of their
+        class: the ridge must suit new places, too."""
+        p, n, photos = products, self.samples, groups.photos
+        third = thirds(p.means, p.own, p.truth).among(photos)
+        cosines, truths = zip(
+            cosines_alone(p, n, photos),
+            cosines_with_group(p, n, groups_that_came_together(p, groups, self.origin)),
+            cosines_with_group(p, n, third),
+            strict=True,
+        )
+        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths))
+
+    def _evidence(self, products: Products, groups: Groups) -> Evidence:
+        p, n, photos = products, self.samples, groups.photos
+        with_group = (
+            left_out_alone(p, n)
+            .among(photos)
+            .joined(left_out_with_group(p, n, groups_that_came_together(p, groups, self.origin)))
+        )
+        with_look_alikes = left_out_with_group(p, n, look_alikes(p.means, p.own).among(photos))
+        return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative)
 
     def some(self, most: int) -> slice:
         """At most so many samples of the reservoir, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came
         first."""
         return slice(None, None, max(1, -(-len(self.reservoir) // max(most, LEAST_SAMPLES))))
-
-    def _with_clip(self, products: Products, alone: LeftOut, some: slice) -> LeftOut:
-        """Samples without their clip; photos alone."""
-        clips = self.reservoir.clips().among(some)
-        if not len(clips.counts):
-            return alone
-        in_clip = left_out_with_clip(products, self.samples, clips, self.origin)
-        return alone.among(clips.informative & (clips.of < 0)).joined(in_clip)
 
     def products(self, precision: Precision, some: slice) -> Products:
         """The dot products of some samples of the reservoir."""

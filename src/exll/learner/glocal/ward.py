@@ -48,10 +48,32 @@ def ward_union(members: Members, supports: Indices) -> tuple[int, int]:
     return _stays_first(a, b, members, supports)
 
 
+def ward_groups(centres: Matrix, supports: Indices, most: int) -> Indices:
+    """At most so many groups of prototypes, by joining the cheapest two again and again: the number of each one's
+    group, from 0."""
+    centres, sizes = centres.copy(), supports.astype(np.float64)
+    members = [[row] for row in range(len(sizes))]
+    costs = _costs(centres, np.vecdot(centres, centres), sizes)
+    np.fill_diagonal(costs, np.inf)
+    while len(members) > most:
+        a, b = sorted(divmod(int(costs.argmin()), len(members)))
+        centres[a] = (sizes[a] * centres[a] + sizes[b] * centres[b]) / (sizes[a] + sizes[b])
+        sizes[a] += sizes[b]
+        members[a] += members.pop(b)
+        centres, sizes = np.delete(centres, b, axis=0), np.delete(sizes, b)
+        costs = np.delete(np.delete(costs, b, axis=0), b, axis=1)
+        apart = np.square(centres - centres[a]).sum(axis=1)
+        costs[a] = costs[:, a] = apart * sizes * sizes[a] / (sizes + sizes[a])
+        costs[a, a] = np.inf
+    groups = np.empty(len(supports), np.int64)
+    for number, rows in enumerate(members):
+        groups[rows] = number
+    return groups
+
+
 def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices) -> tuple[int, int]:
     sizes = supports.astype(np.float64)
-    distances = np.maximum(euclidean_squares[:, None] + euclidean_squares - 2.0 * (points @ points.T), 0.0)
-    costs = distances * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
+    costs = _costs(points, euclidean_squares, sizes)
     one, other = np.triu_indices(len(points), 1)
     together = sizes[one] + sizes[other]
     # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
@@ -59,6 +81,13 @@ def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices)
     pairs = costs[one, other]
     cheapest = int(np.where(allowed, pairs, np.inf).argmin()) if allowed.any() else int(pairs.argmin())
     return int(one[cheapest]), int(other[cheapest])
+
+
+def _costs(points: Matrix, euclidean_squares: Vector, sizes: Vector) -> Matrix:
+    """What joining any two adds to the sum of squares."""
+    distances = np.maximum(euclidean_squares[:, None] + euclidean_squares - 2.0 * (points @ points.T), 0.0)
+    costs: Matrix = distances * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
+    return costs
 
 
 def _stays_first(a: int, b: int, members: Members, supports: Indices) -> tuple[int, int]:

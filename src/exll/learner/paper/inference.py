@@ -24,8 +24,8 @@ class PaperInference(Inference):
 
     fusion: PairwiseFusion
 
-    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
-        return self.fusion.labels(global_scores, local_scores)
+    def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
+        return self.fusion.labels(*self.global_and_local(dots))
 
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
         global_scores, local_scores = self.global_and_local(dots)
@@ -51,7 +51,7 @@ class PaperInference(Inference):
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.fusion.counts_of_pair(global_k, local_k)
 
-    def reason(self, k: int, global_k: int, local_k: int) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
         if counts and global_k != local_k:
             return f"{said}. {self.happened(k, global_k, local_k)}"
