@@ -5,7 +5,7 @@ import numpy as np
 from exll.types import Tensors
 
 UNIT = 1.001  # the largest entry of a mean of unit vectors, with room for rounding
-LARGEST = 1e12  # of numbers without a bound of their own
+LARGEST = 1e16  # of numbers without a bound of their own: norms under a precision of nearly equal vectors
 
 
 def check_ranges(state: Tensors) -> None:

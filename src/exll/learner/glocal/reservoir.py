@@ -142,12 +142,10 @@ class Reservoir:
         """Of the samples here."""
         return set(zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True))
 
-    def _known_groups(self) -> GroupMeans:
-        """With the current clip, if it is one."""
-        known, clip = self._group_means, self._clip
-        if clip.is_clip and clip.class_number >= 0:
-            known.put((clip.class_number, clip.start), clip.length, clip.mean)
-        return known
+    def _current_clip(self) -> dict[Key, tuple[int, Vector]]:
+        """Its count and mean, if it is one so far."""
+        clip = self._clip
+        return {(clip.class_number, clip.start): (clip.length, clip.mean)} if clip.is_clip else {}
 
     def groups(self, classes: int) -> Groups:
         """``classes`` is how many there are."""
@@ -163,7 +161,8 @@ class Reservoir:
         )
         of = nobody.copy()
         of[chosen] = numbers.ravel()
-        known = [self._group_means.of((k, number)) for k, number in pairs.T.tolist()]
+        current = self._current_clip()
+        known = [current.get((k, number)) or self._group_means.of((k, number)) for k, number in pairs.T.tolist()]
         counts = np.array([count for count, _ in known], np.float64)
         centres = np.array([mean for _, mean in known], np.float64).reshape(-1, self._width)
         # In a class that came mostly in clips, the samples between clips are taken for a part of them: a fast movement.
@@ -185,9 +184,9 @@ class Reservoir:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], Indices]:
         """Which samples came together with others; which classes have samples here, which of them came mostly in
         groups, and in how many groups each came."""
-        known = self._known_groups()
+        known, current = self._group_means, self._current_clip()
         keys = zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True)
-        together = np.array([key in known for key in keys], bool)
+        together = np.array([key in known or key in current for key in keys], bool)
         samples = np.bincount(self.classes, minlength=classes)
         samples_in_groups = np.bincount(self.classes[together], minlength=classes)
         pairs = np.unique(np.stack([self.classes[together], self._group_ids.filled[together]]), axis=1)
