@@ -184,15 +184,18 @@ class ExLLClassifier(StreamClassifier):
                 answers.append(Prediction(snapshot.labels[k], probability, runner_up, levels[row], novelties[row]))
         return answers
 
-    def explain(self, x: ArrayLike) -> Explanation:
+    def explain(self, x: ArrayLike, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
         """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions.
+
+        ``false_alarms`` is that of ``answers``.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
         >>> clf.explain([2.0, 0.3]).hit.examples[0].name
         'mug_01.jpg'
         """
+        share = _check_share(false_alarms)
         unit = self._one_unit_vector(x)
-        return explain(self.learner_, unit)
+        return explain(self.learner_, unit, share)
 
     def without(self, x: ArrayLike, prototype: int) -> Without:
         """What global inference would say of x had this prototype's examples never been in its class.

@@ -145,7 +145,7 @@ class ImageLearner(Knowledge):
         >>> learner = ImageLearner("nano")
         >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
         >>> print(learner.predict(np.zeros((9, 9, 3), np.uint8)))
-        black (100.0%)
+        black (the only class it knows)
         """
         self._taught()
         if not isinstance(image, list):
@@ -205,7 +205,7 @@ class ImageLearner(Knowledge):
         """
         return self.backbone.see(image, box)
 
-    def explain(self, image: ImageSource | Seen, box: Any = None) -> Explanation:
+    def explain(self, image: ImageSource | Seen, box: Any = None, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
         """Why an image is taken for what it is: hit, near hit, near miss, contributions.
 
         >>> learner = ImageLearner("nano")
@@ -214,7 +214,7 @@ class ImageLearner(Knowledge):
         >>> explanation.hit.label, explanation.near_miss.label
         ('black', 'white')
         """
-        return self._taught().explain(self._vector(image, box))
+        return self._taught().explain(self._vector(image, box), false_alarms=false_alarms)
 
     def without(self, image: ImageSource | Seen, prototype: int, box: Any = None) -> Without:
         """What global inference would say of an image had this prototype's examples never been in its class.
@@ -245,7 +245,9 @@ class ImageLearner(Knowledge):
         k, other = inference.labels.index(label), None if against is None else inference.labels.index(against)
         return evidence_map(inference, self._seen(image, box), k, other)
 
-    def case(self, image: ImageSource | Seen, name: str, box: Any = None) -> Case:
+    def case(
+        self, image: ImageSource | Seen, name: str, box: Any = None, *, false_alarms: float = FALSE_ALARMS
+    ) -> Case:
         """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image.
 
         >>> learner = ImageLearner("nano")
@@ -254,7 +256,7 @@ class ImageLearner(Knowledge):
         'black'
         """
         classifier, seen = self._taught(), self._seen(image, box)
-        explanation = self.explain(seen)
+        explanation = self.explain(seen, false_alarms=false_alarms)
         label, runner_up = explanation.label, explanation.runner_up
         maps = []
         if self.backbone.has_map:

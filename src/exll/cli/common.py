@@ -19,12 +19,20 @@ if TYPE_CHECKING:
     from exll.vision import ImageLearner
 
 SKIPPED_SHOWN = 10
+STANDARD_INPUT = Path("-")
+FALSE_ALARMS = 0.05  # as in exll.learner.glocal.judgement, which takes a while to load
 
 
 class InferenceChoice(enum.StrEnum):
     fused = "fused"
     local = "local"
     global_ = "global"
+
+
+def check_false_alarms(share: float) -> float:
+    if not 0 < share < 1:
+        raise typer.BadParameter(f"must be a share between 0 and 1; got {share:g}.")
+    return share
 
 
 def check_preset(name: str | None) -> str | None:
@@ -59,6 +67,14 @@ InferenceOption = Annotated[
     InferenceChoice,
     typer.Option(help="Which inference answers: by prototypes (local), by classes (global), or by both (fused)."),
 ]
+FalseAlarmsOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        callback=check_false_alarms,
+        help="How strict: the share of known things that may be called unusual or unknown.",
+    ),
+]
 BackboneOption = Annotated[
     str | None,
     typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
@@ -77,6 +93,14 @@ ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
 LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
 EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of a video.")]
+
+
+def image_from_standard_input() -> bytes:
+    import sys
+
+    from exll.features.extract import LARGEST_FILE
+
+    return sys.stdin.buffer.read(LARGEST_FILE + 1)
 
 
 def parse_box_option(box: str | None) -> "PixelBox | None":

@@ -7,6 +7,7 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
+from exll.explain.wording import in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -101,13 +102,11 @@ class Explanation:
         return f"{paragraph(self._answer())}{paragraph(self.reason)}{table(header, rows)}"
 
     def _answer(self) -> str:
-        runner_up = "" if self.runner_up is None else f', else "{self.runner_up}"'
-        confidence = f"{self.probability:.1%}{runner_up}"
         if self.level == "unknown":
-            return f'unknown (nearest is "{self.label}", {confidence})'
-        if self.level == "unusual":
-            return f'maybe "{self.label}" ({confidence}); it is unlike what was learned'
-        return f'"{self.label}" ({confidence})'
+            return f'unknown (nearest is "{self.label}")'
+        runner_up = None if self.runner_up is None else f'"{self.runner_up}"'
+        answer = f'"{self.label}" {in_brackets(self.probability, runner_up)}'
+        return answer if self.level == "usual" else f"maybe {answer}: it is unlike what was learned"
 
     def _evidence(self) -> tuple[tuple[str, Evidence | None], ...]:
         return ("hit", self.hit), ("near hit", self.near_hit), ("near miss", self.near_miss)
@@ -129,7 +128,7 @@ class Explanation:
         return values
 
 
-def explain(learner: ExLL, x: Vector) -> Explanation:
+def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Explanation:
     """Explain the fused answer for one unit vector."""
     with learner.lock:  # answer and records of one moment
         inference = learner.inference()
@@ -149,7 +148,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else inference.labels[second],
-            level=inference.levels(novelties, FALSE_ALARMS, 1)[0],
+            level=inference.levels(novelties, false_alarms, 1)[0],
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,
