@@ -9,6 +9,7 @@ from typing import Self
 from exll.errors import ExLLError, OtherBackboneError
 from exll.features.backbone import DEFAULT, OnnxBackbone
 from exll.features.regions import PixelBox
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
@@ -95,6 +96,11 @@ class Project:
     @property
     def name(self) -> str:
         return self.folder.resolve().name
+
+    @property
+    def false_alarms(self) -> float:
+        """How strict every answer of this project is: the share of known things that may be called unusual."""
+        return float(self.store.metadata("false_alarms") or FALSE_ALARMS)
 
 
 def _usable_folder(folder: Path) -> Path:
