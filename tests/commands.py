@@ -54,11 +54,10 @@ def exll_process(
     )
 
 
-def exll_json(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]:
+def exll_json(*arguments: str | Path, cwd: Path | None = None) -> Any:
     result = exll(*arguments, "--json", cwd=cwd)
     assert result.returncode == 0, result.stderr
-    answer: dict[str, Any] = json.loads(result.stdout)
-    return answer
+    return json.loads(result.stdout)
 
 
 @contextmanager

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from exll.estimator import ExLLClassifier
     from exll.explain.case import Case
     from exll.explain.contributions import Contribution, Without
+    from exll.explain.evaluation import Calibration, ClassCounts, Confusion, Counts, Evaluation, Mistake
     from exll.explain.evidence_map import EvidenceMap
     from exll.explain.explanation import Evidence, Explanation, Remembered
     from exll.explain.progress import Progress
@@ -71,6 +72,7 @@ _NAMES_IN = {
     "exll.prediction": ("Prediction",),
     "exll.explain.case": ("Case",),
     "exll.explain.contributions": ("Contribution", "Without"),
+    "exll.explain.evaluation": ("Calibration", "ClassCounts", "Confusion", "Counts", "Evaluation", "Mistake"),
     "exll.explain.evidence_map": ("EvidenceMap",),
     "exll.explain.explanation": ("Evidence", "Explanation", "Remembered"),
     "exll.explain.progress": ("Progress",),
@@ -98,15 +100,21 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "OnnxBackbone",
     "Stream",
     "open_stream",
+    "Calibration",
     "Case",
+    "ClassCounts",
     "Combination",
     "Condition",
+    "Confusion",
     "Contradiction",
     "Contribution",
+    "Counts",
+    "Evaluation",
     "Evidence",
     "EvidenceMap",
     "Explanation",
     "MegaCloud",
+    "Mistake",
     "Prediction",
     "Progress",
     "Record",

@@ -11,6 +11,7 @@ from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.explain.case import Case, worth_leaving_out
 from exll.explain.contributions import Without
+from exll.explain.evaluation import Evaluation
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
 from exll.explain.wording import counted
@@ -215,6 +216,26 @@ class ImageLearner(Knowledge):
         ('black', 'white')
         """
         return self._taught().explain(self._vector(image, box), false_alarms=false_alarms)
+
+    def evaluate(
+        self,
+        images: list[ImageSource],
+        labels: Sequence[Label],
+        inference: InferenceName = "fused",
+        *,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> Evaluation:
+        """How often the answers for labelled images are right, wrong, unusual or unknown: in all, per class, by
+        confidence, and which classes are confused. ``str()`` is a summary.
+
+        >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 99, 255)]
+        >>> learner.learn(greys, ["black", "grey", "white"])
+        >>> learner.evaluate(greys, ["black", "grey", "grey"]).counts.best_guess_right
+        2
+        """
+        refs = [os.fspath(source) if isinstance(source, str | os.PathLike) else None for source in images]
+        classifier = self._taught()
+        return classifier.evaluate(self.vectors(images), labels, refs, inference, false_alarms=false_alarms)
 
     def without(self, image: ImageSource | Seen, prototype: int, box: Any = None) -> Without:
         """What global inference would say of an image had this prototype's examples never been in its class.

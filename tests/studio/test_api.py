@@ -4,6 +4,7 @@ import csv
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -216,7 +217,7 @@ def test_how_strict_answers_are_is_a_setting_of_the_project_and_of_each_request(
     images = [png(kind, seed) for kind in range(6) for seed in (50, 51)]
     image = next(image for image in images if level(image, strict) != level(image, lenient))
 
-    def asked(**fields: float) -> list[str]:
+    def asked(**fields: Any) -> list[str]:
         said = taught.ask(image, **fields).json()["prediction"]
         why = taught.ask(image, "/api/explain", **fields).json()
         table = taught.client.post("/api/predictions.csv", data=fields, files={"files": ("1.png", image)}).text
@@ -230,9 +231,9 @@ def test_how_strict_answers_are_is_a_setting_of_the_project_and_of_each_request(
     assert taught.post("/api/project/settings", false_alarms=strict).status_code == 200
     assert taught.json("/api/project")["false_alarms"] == strict
     assert asked() == asked(false_alarms=strict)
-    for share in (0, 1, -0.1, "x"):
-        assert taught.ask(image, false_alarms=share).status_code == 422
-        assert taught.post("/api/project/settings", false_alarms=share).status_code == 422
+    for refused in (0, 1, -0.1, "x"):
+        assert taught.ask(image, false_alarms=refused).status_code == 422
+        assert taught.post("/api/project/settings", false_alarms=refused).status_code == 422
 
 
 def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: Path) -> None:

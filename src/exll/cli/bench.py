@@ -193,10 +193,7 @@ def _either_right(outcome: "GridResults") -> list[str]:
 
     learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
     means = {name: mean_of([e["either_right"] for e in outcome.results if e["learner"] == name]) for name in learners}
-    return [
-        f"{name}: local or global inference was right in {mean:.1%}, which bounds what fused inference can reach"
-        for name, mean in means.items()
-    ]
+    return [f"{name}: local or global inference was right in {mean:.1%}" for name, mean in means.items()]
 
 
 def _show_failed(outcome: "GridResults") -> None:
