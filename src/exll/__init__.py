@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from exll.loading import load
     from exll.prediction import Prediction
     from exll.streams.example import Example
-    from exll.streams.stream import Stream, open_stream
+    from exll.streams.stream import Stream, open_images, open_stream
     from exll.vision import ImageLearner
 
 _NAMES_IN = {
@@ -85,7 +85,7 @@ _NAMES_IN = {
     "exll.learner.records": ("Record",),
     "exll.loading": ("load",),
     "exll.streams.example": ("Example",),
-    "exll.streams.stream": ("Stream", "open_stream"),
+    "exll.streams.stream": ("Stream", "open_images", "open_stream"),
     "exll.vision": ("ImageLearner",),
 }
 _HOME = {name: module for module, names in _NAMES_IN.items() for name in names}
@@ -99,6 +99,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "Example",
     "OnnxBackbone",
     "Stream",
+    "open_images",
     "open_stream",
     "Calibration",
     "Case",

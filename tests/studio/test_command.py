@@ -10,6 +10,8 @@ import httpx
 import pytest
 
 from commands import COMMAND
+from exll.errors import ExLLError
+from exll.installing import install_command
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
 
@@ -72,7 +74,7 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
         [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == "exll: the studio needs more packages; install them with: pip install 'exll[studio]'\n"
+    assert result.stderr == f"exll: the studio needs more packages; install them with: {install_command('studio')}\n"
 
 
 def test_help_loads_nothing_of_the_web() -> None:
@@ -106,3 +108,9 @@ def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]
         timeout=60,
         env={**os.environ, **variables},
     )
+
+
+def test_a_model_file_is_not_taken_for_a_project(tmp_path: Path) -> None:
+    (tmp_path / "things.exll").touch()
+    with pytest.raises(ExLLError, match=r"things\.exll is a file; a project is a folder with the photos themselves"):
+        Project(tmp_path / "things.exll")

@@ -24,6 +24,7 @@ from exll.cli.common import (
     progress_bar,
     show_skipped,
     thumbnails_of,
+    warn_of_splits,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def evaluate(
         check_out(out, "a report", (".html",))
     learner = open_model(model, backbone, threads)
     stream = open_stream(data, label=label, every=every)
+    warn_of_splits(stream)
     found, skipped = _evaluated(learner, stream, inference, false_alarms, cache, quiet=json)
     if out is not None:
         from exll.explain.evaluation_page import page
