@@ -42,5 +42,12 @@ class Prediction:
     def _repr_html_(self) -> str:
         return table(
             ("label", "probability", "runner-up", "level"),
-            [(self.label, confidence(self.probability), self.runner_up, self.level)],
+            [
+                (
+                    self.label,
+                    None if self.runner_up is None else confidence(self.probability),
+                    self.runner_up,
+                    self.level,
+                )
+            ],
         )

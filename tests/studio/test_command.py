@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from commands import COMMAND
-from exll.errors import ExLLError
 from exll.installing import install_command
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
@@ -108,9 +107,3 @@ def exll(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]
         timeout=60,
         env={**os.environ, **variables},
     )
-
-
-def test_a_model_file_is_not_taken_for_a_project(tmp_path: Path) -> None:
-    (tmp_path / "things.exll").touch()
-    with pytest.raises(ExLLError, match=r"things\.exll is a file; a project is a folder with the photos themselves"):
-        Project(tmp_path / "things.exll")

@@ -106,8 +106,8 @@ class Project:
 def _usable_folder(folder: Path) -> Path:
     if folder.is_file():
         raise ExLLError(
-            f"{folder} is a file; a project is a folder with the photos themselves, which a model file does not hold. "
-            "Name a new folder and teach the photos there."
+            f"{folder} cannot be used as a project's folder: it is a file. A project holds the photos themselves, and "
+            "a model file does not; name a new folder and teach the photos there."
         )
     if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
         raise ExLLError(f"{folder} is not empty and holds no project; choose an empty or a new folder.")
