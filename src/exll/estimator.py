@@ -214,7 +214,7 @@ class ExLLClassifier(StreamClassifier):
 
         ``y`` may hold classes that were never taught. ``refs`` names each row, for the list of mistakes.
 
-        >>> clf = ExLLClassifier("paper").fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.evaluate([[2.0, 0.3], [0.3, 2.0], [0.1, 1.0]], ["mug", "pan", "mug"]).confusions
         (Confusion(truth='mug', label='pan', count=1),)
         """
