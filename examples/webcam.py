@@ -27,9 +27,12 @@ while True:
     words = "press 1 to 9 to teach"
     if taught:
         answer = learner.predict(image)
-        words = f"{answer.label} {answer.probability:.0%}" if answer.known else f"unknown (nearest is {answer.label})"
+        words = str(answer)  # mug (97.3%, else bowl), or: maybe mug ..., or: unknown (nearest is mug)
     cv2.putText(frame, words, (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
-    cv2.imshow("exll", frame)
+    try:
+        cv2.imshow("exll", frame)
+    except cv2.error:
+        sys.exit("this OpenCV cannot open a window: pip install opencv-python, not opencv-python-headless")
     key = chr(cv2.waitKey(1) & 0xFF)
     if key == "q":
         break

@@ -19,7 +19,11 @@ COMMAND = "from exll.cli.main import run; run()"
 
 
 def exll(
-    *arguments: str | Path, cwd: Path | None = None, columns: int = 110, charset: str = "utf-8"
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    columns: int = 110,
+    charset: str = "utf-8",
+    stdin: bytes = b"",
 ) -> subprocess.CompletedProcess[str]:
     """What ``exll`` says and how it ends, by its entry point. Nothing that it sets outlives it."""
     command = ["exll", *map(str, arguments)]
@@ -27,7 +31,7 @@ def exll(
         nothing_left_behind(cwd or Path.cwd()),
         patch.object(sys, "argv", command),
         patch.object(sys.modules["__main__"], "__package__", None),  # or it calls itself python -m pytest
-        CliRunner(charset=charset).isolation(env={"COLUMNS": str(columns)}) as (stdout, stderr, _),
+        CliRunner(charset=charset).isolation(stdin, env={"COLUMNS": str(columns)}) as (stdout, stderr, _),
     ):
         code = _ended()
         sys.stdout.flush()
@@ -50,11 +54,10 @@ def exll_process(
     )
 
 
-def exll_json(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]:
+def exll_json(*arguments: str | Path, cwd: Path | None = None) -> Any:
     result = exll(*arguments, "--json", cwd=cwd)
     assert result.returncode == 0, result.stderr
-    answer: dict[str, Any] = json.loads(result.stdout)
-    return answer
+    return json.loads(result.stdout)
 
 
 @contextmanager

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from exll.estimator import ExLLClassifier
     from exll.explain.case import Case
     from exll.explain.contributions import Contribution, Without
+    from exll.explain.evaluation import Calibration, ClassCounts, Confusion, Counts, Evaluation, Mistake
     from exll.explain.evidence_map import EvidenceMap
     from exll.explain.explanation import Evidence, Explanation, Remembered
     from exll.explain.progress import Progress
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from exll.loading import load
     from exll.prediction import Prediction
     from exll.streams.example import Example
-    from exll.streams.stream import Stream, open_stream
+    from exll.streams.stream import Stream, open_images, open_stream
     from exll.vision import ImageLearner
 
 _NAMES_IN = {
@@ -71,6 +72,7 @@ _NAMES_IN = {
     "exll.prediction": ("Prediction",),
     "exll.explain.case": ("Case",),
     "exll.explain.contributions": ("Contribution", "Without"),
+    "exll.explain.evaluation": ("Calibration", "ClassCounts", "Confusion", "Counts", "Evaluation", "Mistake"),
     "exll.explain.evidence_map": ("EvidenceMap",),
     "exll.explain.explanation": ("Evidence", "Explanation", "Remembered"),
     "exll.explain.progress": ("Progress",),
@@ -83,7 +85,7 @@ _NAMES_IN = {
     "exll.learner.records": ("Record",),
     "exll.loading": ("load",),
     "exll.streams.example": ("Example",),
-    "exll.streams.stream": ("Stream", "open_stream"),
+    "exll.streams.stream": ("Stream", "open_images", "open_stream"),
     "exll.vision": ("ImageLearner",),
 }
 _HOME = {name: module for module, names in _NAMES_IN.items() for name in names}
@@ -97,16 +99,23 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "Example",
     "OnnxBackbone",
     "Stream",
+    "open_images",
     "open_stream",
+    "Calibration",
     "Case",
+    "ClassCounts",
     "Combination",
     "Condition",
+    "Confusion",
     "Contradiction",
     "Contribution",
+    "Counts",
+    "Evaluation",
     "Evidence",
     "EvidenceMap",
     "Explanation",
     "MegaCloud",
+    "Mistake",
     "Prediction",
     "Progress",
     "Record",

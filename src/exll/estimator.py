@@ -1,6 +1,7 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
+from exll.explain.evaluation import Evaluation, Mistake, evaluation_of
 from exll.explain.explanation import Explanation, explain
 from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
@@ -25,6 +27,7 @@ from exll.stream_classifier import (
     Refs,
     StreamClassifier,
     check_is_fitted,
+    check_refs,
     labels_as_array,
     labels_of_file,
 )
@@ -184,15 +187,56 @@ class ExLLClassifier(StreamClassifier):
                 answers.append(Prediction(snapshot.labels[k], probability, runner_up, levels[row], novelties[row]))
         return answers
 
-    def explain(self, x: ArrayLike) -> Explanation:
+    def explain(self, x: ArrayLike, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
         """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions.
+
+        ``false_alarms`` is that of ``answers``.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"], refs=["mug_01.jpg", "pan_01.jpg"])
         >>> clf.explain([2.0, 0.3]).hit.examples[0].name
         'mug_01.jpg'
         """
+        share = _check_share(false_alarms)
         unit = self._one_unit_vector(x)
-        return explain(self.learner_, unit)
+        return explain(self.learner_, unit, share)
+
+    def evaluate(
+        self,
+        X: ArrayLike,
+        y: Sequence[Label] | NDArray[Any],
+        refs: Refs | None = None,
+        inference: InferenceName = "fused",
+        *,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> Evaluation:
+        """How often the answers for labelled rows are right, wrong, unusual or unknown: in all, per class, by
+        confidence, and which classes are confused. ``str()`` is a summary.
+
+        ``y`` may hold classes that were never taught. ``refs`` names each row, for the list of mistakes.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.evaluate([[2.0, 0.3], [0.3, 2.0], [0.1, 1.0]], ["mug", "pan", "mug"]).confusions
+        (Confusion(truth='mug', label='pan', count=1),)
+        """
+        vectors, truths = self._queries(X), y.tolist() if isinstance(y, np.ndarray) else list(y)
+        if len(truths) != len(vectors):
+            raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(truths)}.")
+        names = [name or f"row {i}" for i, name in enumerate(check_refs(refs, len(vectors)) or [None] * len(vectors))]
+        counted = evaluation_of(
+            self.answers(vectors, inference, false_alarms=false_alarms),
+            truths,
+            names,
+            self.classes_.tolist(),
+            inference,
+            self.predict(vectors, "local").tolist(),
+            self.predict(vectors, "global").tolist(),
+        )
+
+        def resembled(mistake: Mistake) -> str | None:
+            hit = self.explain(vectors[mistake.row]).hit
+            return hit.examples[0].name if hit.label == mistake.label and hit.examples else None
+
+        return counted.with_resembled(resembled)
 
     def without(self, x: ArrayLike, prototype: int) -> Without:
         """What global inference would say of x had this prototype's examples never been in its class.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from exll.explain.notebook import one_line, table
+from exll.explain.wording import confidence, in_brackets
 from exll.types import Label, Level
 
 
@@ -16,6 +17,8 @@ class Prediction:
 
     >>> print(Prediction("kiwi", 0.926, "apple"))
     kiwi (92.6%, else apple)
+    >>> print(Prediction("kiwi", 1.0, None))
+    kiwi (the only class it knows)
     >>> print(Prediction("kiwi", 0.412, "apple", "unusual", 3.1))
     maybe kiwi (41.2%, else apple): it is unlike what was learned
     """
@@ -33,12 +36,18 @@ class Prediction:
     def __str__(self) -> str:
         if self.level == "unknown":
             return one_line(f"unknown (nearest is {self.label})")
-        runner_up = "" if self.runner_up is None else f", else {self.runner_up}"
-        answer = f"{self.label} ({self.probability:.1%}{runner_up})"
+        answer = f"{self.label} {in_brackets(self.probability, self.runner_up)}"
         return one_line(answer if self.level == "usual" else f"maybe {answer}: it is unlike what was learned")
 
     def _repr_html_(self) -> str:
         return table(
             ("label", "probability", "runner-up", "level"),
-            [(self.label, f"{self.probability:.1%}", self.runner_up, self.level)],
+            [
+                (
+                    self.label,
+                    None if self.runner_up is None else confidence(self.probability),
+                    self.runner_up,
+                    self.level,
+                )
+            ],
         )

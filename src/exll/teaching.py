@@ -210,11 +210,12 @@ def _learn_batch(model: Model, batch: list[tuple[Example, Digests, Extracted]], 
         vectors = np.array([extracted.vector for _, extracted in good])
         labels = [example.label for example, _ in good]
         refs = [example.ref for example, _ in good]
+        groups = [example.group if example.group is not None else example.video for example, _ in good]
         if isinstance(model, ImageLearner):
             images = [example.path if extracted.small is None else extracted.small for example, extracted in good]
-            model.learn_vectors(vectors, labels, refs, images, [example.box for example, _ in good])
+            model.learn_vectors(vectors, labels, refs, images, [example.box for example, _ in good], groups)
         else:
-            model.partial_fit(vectors, labels, refs=refs)
+            model.partial_fit(vectors, labels, refs=refs, groups=groups)
     lesson.position += len(batch)
     lesson.learned += len(good)
     return bytes(digests)

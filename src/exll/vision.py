@@ -11,6 +11,7 @@ from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.explain.case import Case
 from exll.explain.contributions import Without
+from exll.explain.evaluation import Evaluation
 from exll.explain.evidence_map import EvidenceMap, evidence_map
 from exll.explain.explanation import Explanation
 from exll.explain.wording import counted
@@ -24,8 +25,8 @@ from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.preset import DEFAULT_PRESET
 from exll.parameters import check_parameters
 from exll.saving.model_file import ModelFile
-from exll.stream_classifier import check_refs
-from exll.types import InferenceName, Label, RecordsKind, Vector
+from exll.stream_classifier import check_groups, check_refs
+from exll.types import Group, InferenceName, Label, RecordsKind, Vector
 from exll.version import __version__
 
 KIND = "image-learner"
@@ -86,7 +87,9 @@ class ImageLearner(Knowledge):
         return self._kept.side
 
     @overload
-    def learn(self, image: ImageSource, label: Label, ref: str | None = None, box: Any = None) -> None: ...
+    def learn(
+        self, image: ImageSource, label: Label, ref: str | None = None, box: Any = None, group: Group = None
+    ) -> None: ...
     @overload
     def learn(
         self,
@@ -94,13 +97,15 @@ class ImageLearner(Knowledge):
         label: Sequence[Label] | Label,
         ref: Sequence[str | None] | None = None,
         box: Sequence[Any] | None = None,
+        group: Sequence[Group] | None = None,
     ) -> None: ...
-    def learn(self, image: Any, label: Any, ref: Any = None, box: Any = None) -> None:
+    def learn(self, image: Any, label: Any, ref: Any = None, box: Any = None, group: Any = None) -> None:
         """Learn an image, or a list of them in order.
 
         One label for a list is the label of all. ``ref`` is the image's name in explanations; a path names itself.
         ``box`` (left, top, right, bottom), in pixels of the upright image, is the region that shows the thing, where
-        the image shows others too.
+        the image shows others too. ``group`` names what it came with (a video, a day, a place), as in
+        :meth:`ExLLClassifier.partial_fit`.
 
         >>> learner, image = ImageLearner("nano"), np.zeros((20, 40, 3), np.uint8)
         >>> learner.learn(image, "dark", ref="night.png")
@@ -111,6 +116,7 @@ class ImageLearner(Knowledge):
         """
         several = isinstance(image, list)
         images, labels, refs, boxes = (image, label, ref, box) if several else ([image], [label], [ref], [box])
+        groups = group if several else [group]
         if not images:
             raise InputError("there is no image to learn in an empty list.")
         if several and isinstance(label, str | int | np.integer | np.bool_):
@@ -122,7 +128,7 @@ class ImageLearner(Knowledge):
             region_ref(os.fspath(source), region) if ref is None and isinstance(source, str | os.PathLike) else ref
             for source, ref, region in zip(images, refs, boxes, strict=True)
         ]
-        self.learn_vectors(vectors, labels, names, images, boxes)
+        self.learn_vectors(vectors, labels, names, images, boxes, groups)
 
     def learn_vectors(
         self,
@@ -131,6 +137,7 @@ class ImageLearner(Knowledge):
         refs: Sequence[str | None] | None = None,
         images: Sequence[ImageSource | None] | None = None,
         boxes: Sequence[Any] | None = None,
+        groups: Sequence[Group] | None = None,
     ) -> None:
         """Learn images whose vectors this learner's backbone made before; ``images`` and ``boxes`` are what it made
         them of, for the thumbnails.
@@ -143,10 +150,12 @@ class ImageLearner(Knowledge):
         self._check_width(vectors)
         classifier, sources, start = self.classifier, as_sources(images, _check_boxes(boxes, len(vectors))), 0
         _, labels, refs = classifier._learnable(vectors, labels, refs, anew=not hasattr(classifier, "learner_"))
+        groups = check_groups(groups, len(vectors))
         while start < len(vectors):
             count = classifier.learner_.sample_count if hasattr(classifier, "learner_") else 0
             rows = slice(start, start + self._kept.until_choice(count))
-            classifier.partial_fit(vectors[rows], labels[rows], refs=None if refs is None else refs[rows])
+            names, together = refs and refs[rows], groups and groups[rows]
+            classifier.partial_fit(vectors[rows], labels[rows], refs=names, groups=together)
             self._kept_thumbnails().learned(sources[rows])
             start = rows.stop
 
@@ -179,7 +188,7 @@ class ImageLearner(Knowledge):
         >>> learner = ImageLearner("nano")
         >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
         >>> print(learner.predict(np.zeros((9, 9, 3), np.uint8)))
-        black (100.0%)
+        black (the only class it knows)
         """
         self._taught()
         if not isinstance(image, list):
@@ -239,7 +248,7 @@ class ImageLearner(Knowledge):
         """
         return self.backbone.see(image, box)
 
-    def explain(self, image: ImageSource | Seen, box: Any = None) -> Explanation:
+    def explain(self, image: ImageSource | Seen, box: Any = None, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
         """Why an image is taken for what it is: hit, near hit, near miss, contributions.
 
         >>> learner = ImageLearner("nano")
@@ -248,7 +257,27 @@ class ImageLearner(Knowledge):
         >>> explanation.hit.label, explanation.near_miss.label
         ('black', 'white')
         """
-        return self._taught().explain(self._vector(image, box))
+        return self._taught().explain(self._vector(image, box), false_alarms=false_alarms)
+
+    def evaluate(
+        self,
+        images: list[ImageSource],
+        labels: Sequence[Label],
+        inference: InferenceName = "fused",
+        *,
+        false_alarms: float = FALSE_ALARMS,
+    ) -> Evaluation:
+        """How often the answers for labelled images are right, wrong, unusual or unknown: in all, per class, by
+        confidence, and which classes are confused. ``str()`` is a summary.
+
+        >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 99, 255)]
+        >>> learner.learn(greys, ["black", "grey", "white"])
+        >>> learner.evaluate(greys, ["black", "grey", "grey"]).counts.best_guess_right
+        2
+        """
+        refs = [os.fspath(source) if isinstance(source, str | os.PathLike) else None for source in images]
+        classifier = self._taught()
+        return classifier.evaluate(self.vectors(images), labels, refs, inference, false_alarms=false_alarms)
 
     def without(self, image: ImageSource | Seen, prototype: int, box: Any = None) -> Without:
         """What global inference would say of an image had this prototype's examples never been in its class.
@@ -279,7 +308,9 @@ class ImageLearner(Knowledge):
         k, other = inference.labels.index(label), None if against is None else inference.labels.index(against)
         return evidence_map(inference, self._seen(image, box), k, other)
 
-    def case(self, image: ImageSource | Seen, name: str, box: Any = None) -> Case:
+    def case(
+        self, image: ImageSource | Seen, name: str, box: Any = None, *, false_alarms: float = FALSE_ALARMS
+    ) -> Case:
         """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image.
 
         >>> learner = ImageLearner("nano")
@@ -288,7 +319,7 @@ class ImageLearner(Knowledge):
         'black'
         """
         classifier, seen = self._taught(), self._seen(image, box)
-        explanation = self.explain(seen)
+        explanation = self.explain(seen, false_alarms=false_alarms)
         label, runner_up = explanation.label, explanation.runner_up
         maps = []
         if self.backbone.has_map:

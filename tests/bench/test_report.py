@@ -14,6 +14,7 @@ from exll.bench.results import Grid, ResultsFile
 from exll.bench.summary import Setting, Summary, scaled_axes
 from exll.bench.tables import accuracy_tables, axes_table, netscore_table, overview, ranks, stream_table
 from exll.errors import BenchError
+from exll.installing import install_command
 
 MACHINE = {
     "processor": "a <small> chip",
@@ -182,7 +183,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     for name in ("exll.bench.charts", "exll.bench.report"):
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(BenchError, match=r'needs matplotlib: pip install "exll\[bench\]"'):
+    with pytest.raises(BenchError, match=re.escape(f"needs matplotlib: {install_command('bench')}")):
         importlib.import_module("exll.bench.report")
 
 

@@ -60,7 +60,7 @@ CONTRAST = """() => {
 TOO_WIDE = """() => {
   const shown = document.documentElement.clientWidth, wide = document.documentElement.scrollWidth;
   const outside = [...document.body.querySelectorAll('*')].filter(
-    (e) => e.checkVisibility() && e.getBoundingClientRect().right > shown + 1);
+    (e) => e.checkVisibility() && !e.parentElement.closest('.scroll') && e.getBoundingClientRect().right > shown + 1);
   return outside.map((e) => e.tagName + ' ' + e.className).concat(wide > shown ? ['page'] : []);
 }"""
 

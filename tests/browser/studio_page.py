@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.checks import WIDE, Opener, Watched
 from commands import exll
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from pictures import picture
 from served import PATIENCE, png, start
 
@@ -50,13 +51,18 @@ class Studio:
         response = self.client.post("/api/teach", data={"label": label, **fields}, files=files)
         assert response.json()["taught"] == len(images), response.text
 
-    def ask(self, image: bytes) -> dict[str, Any]:
-        response = self.client.post("/api/predict", files={"file": ("asked.png", image)})
+    def level(self, image: Path, share: float) -> str:
+        """What is said of an image at that share of false alarms."""
+        return str(self.ask(image.read_bytes(), false_alarms=share)["level"])
+
+    def ask(self, image: bytes, **fields: float) -> dict[str, Any]:
+        response = self.client.post("/api/predict", data=fields, files={"file": ("asked.png", image)})
         prediction: dict[str, Any] = response.json()["prediction"]
         return prediction
 
     def clear(self) -> None:
         """Back to an empty project, of which nothing can be undone."""
+        self.client.post("/api/project/settings", json={"false_alarms": FALSE_ALARMS})
         for label in self.counts():
             assert self.client.post("/api/classes/delete", json={"label": label}).is_success
         deadline = time.monotonic() + PATIENCE

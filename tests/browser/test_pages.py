@@ -8,6 +8,8 @@ from playwright.sync_api import Error
 
 from browser.checks import NARROW, WIDE, Opener, check_contrast, check_keyboard, check_width
 from exll import ExLLClassifier, ImageLearner
+from exll.explain.evaluation import Evaluation
+from exll.explain.evaluation_page import page as evaluation_page
 from exll.explain.explanation_page import page as explanation_page
 from exll.explain.page import environment
 from exll.explain.rules_page import page as rules_page
@@ -16,7 +18,7 @@ from exll.explain.topology import topology_of
 from exll.explain.topology_page import page as map_page
 from pictures import picture, write_class_folder
 
-PAGES = ("explanation-0", "rules", "map")
+PAGES = ("explanation-0", "rules", "map", "evaluation")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"quotes\' & <b>signs</b>" onload=alert(2)',
@@ -62,10 +64,18 @@ def write_pages(folder: Path, names: tuple[str, ...], refs: dict[str, str] | Non
         },
         "rules": rules_page(learner.rules(), names[0], thumbnails),
         "map": map_page(topology_of(learner.classifier.learner_), names[0]),
+        "evaluation": evaluation_page(_evaluated(learner, taught, names), names[0], thumbnails),
     }
     for name, content in contents.items():
         (folder / f"{name}.html").write_text(content, encoding="utf-8")
     return folder
+
+
+def _evaluated(learner: ImageLearner, taught: Path, names: tuple[str, ...]) -> Evaluation:
+    """Every class has an example that is in truth of the next one."""
+    images = [taught / f"kind {k}" / f"{i:03d}.png" for k in range(len(names)) for i in range(4)]
+    truths = [names[(k + (i == 0)) % len(names)] for k in range(len(names)) for i in range(4)]
+    return learner.evaluate([*images], truths)
 
 
 def write_page(folder: Path, body: str, style: str = "", script: str = "") -> Path:
@@ -101,7 +111,12 @@ def test_a_page_is_quiet_closed_and_readable(open_page: Opener, pages: Path, nam
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("rules", SHOWN), ("map", SHOWN), *((f"explanation-{k}", SHOWN[k : k + 1]) for k in range(4))],
+    [
+        ("rules", SHOWN),
+        ("map", SHOWN),
+        ("evaluation", SHOWN),
+        *((f"explanation-{k}", SHOWN[k : k + 1]) for k in range(4)),
+    ],
 )
 def test_hostile_names_are_shown_as_text(
     open_page: Opener, hostile_pages: Path, name: str, expected: tuple[str, ...], width: int

@@ -559,6 +559,25 @@ def test_what_looks_like_nothing_known_is_unknown(taught: Studio, tmp_path: Path
     check_contrast(page)
 
 
+def test_how_strict_answers_are_is_set_on_the_page_and_an_unusual_one_is_said_to_be_so(
+    taught: Studio, tmp_path: Path
+) -> None:
+    asked = [path for kind in range(2) for path in files_of(tmp_path, kind, range(70, 90))]
+    image = next(path for path in asked if [taught.level(path, share) for share in (0.05, 0.3)] == ["usual", "unusual"])
+    page = taught.open("ask").page
+    ask_about(page, image)
+    label = page.locator("#answer .says").text_content()
+    page.get_by_text("Settings").click()
+    slider = page.get_by_label("How strict")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator("#strict-words")).to_contain_text("about 300 are called unusual")
+    expect(page.locator("#answer .says")).to_have_text(f"Maybe {label}", timeout=SLOW)
+    expect(page.locator("#answer")).to_contain_text("It is unlike the photos you taught.")
+    expect(page.locator("#spoken")).to_contain_text("It is unlike the photos you taught.")
+    check_contrast(page)
+
+
 def test_the_maps_of_the_evidence_are_shown_with_their_legend(taught: Studio, tmp_path: Path) -> None:
     (image,) = files_of(tmp_path, 0, range(77, 78))
     page = taught.open("ask").page

@@ -1,5 +1,8 @@
 """The command line answers: predict, explain, rules and suspects, in words, JSON and pages."""
 
+import csv
+import io
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,8 @@ from PIL import Image
 
 from commands import exll, exll_json
 from exll import ExLLClassifier
+from exll.cli import common
+from exll.learner.glocal import judgement
 from pictures import picture, write_class_folder
 from support import random_stream
 
@@ -40,9 +45,7 @@ def test_what_is_like_nothing_taught_is_called_unknown_by_every_command(data: Pa
     nearest = metadata["label"]
     assert exll("predict", model, odd).stdout == f"{odd}: unknown (nearest is {nearest})\n"
     words = exll("explain", model, odd).stdout
-    assert words.startswith(
-        f'unknown (nearest is "{nearest}", {metadata["probability"]:.1%}, else "{metadata["runner_up"]}")\n'
-    )
+    assert words.startswith(f'unknown (nearest is "{nearest}")\n')
     result = exll("explain", model, odd, "-o", "why.html", cwd=tmp_path)
     assert result.stdout == f'why.html: why odd.png is unknown (nearest is "{nearest}")\n'
     assert "<h1>Unknown</h1>" in (tmp_path / "why.html").read_text(encoding="utf-8")
@@ -131,3 +134,80 @@ def test_suspects_are_named(tmp_path: Path) -> None:
     own = next(article for article in page.split("<article>") if 'alt="wrong.png"' in article)
     assert own.count("<img") == 7  # it, and three of each class
     assert "One image, several labels" in page
+
+
+def test_evaluate_counts_what_predict_prints(data: Path, tmp_path: Path) -> None:
+    model, asked = tmp_path / "m.exll", write_class_folder(tmp_path / "asked", classes=5, each=8, first=300)
+    assert exll("learn", data, "-m", model, "--backbone", "nano").returncode == 0
+    strict = ("--false-alarms", "0.3")
+    rows = [
+        (Path(row["path"]).parent.name, row["label"], row["level"])
+        for row in csv.DictReader(io.StringIO(exll("predict", model, asked, "--csv", *strict).stdout))
+    ]
+    result = exll("evaluate", model, asked, "-o", tmp_path / "report.html", *strict)
+    assert result.returncode == 0, result.stderr
+    counted = exll_json("evaluate", model, asked, *strict)
+    groups = {None: rows} | {k: [row for row in rows if row[0] == k] for k in sorted({row[0] for row in rows})}
+    assert {entry["label"] for entry in counted["classes"]} == set(groups) - {None}
+    for entry in (counted | {"label": None}, *counted["classes"]):
+        own = groups[entry["label"]]
+        said = Counter((level, truth == label) for truth, label, level in own)
+        assert entry["examples"] == len(own)
+        assert (entry["right"], entry["wrong"]) == (said["usual", True], said["usual", False])
+        assert (entry["unusual"], entry["unusual_right"]) == (
+            said["unusual", True] + said["unusual", False],
+            said["unusual", True],
+        )
+        assert entry["unknown"] == said["unknown", True] + said["unknown", False]
+        assert entry["accuracy"] == sum(truth == label for truth, label, _ in own) / len(own)
+    confused = Counter((truth, label) for truth, label, level in rows if truth != label and level != "unknown")
+    assert {(one["truth"], one["label"]): one["count"] for one in counted["confusions"]} == confused
+    assert len({level for _, _, level in rows}) > 1  # or the test would be an easy one
+    assert "never taught, so it cannot be right: kind 3, kind 4" in result.stdout
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("file not found") == 0
+
+
+def test_the_likeliest_classes_are_named_in_words_columns_and_lists(data: Path, tmp_path: Path) -> None:
+    model, new = tmp_path / "m.exll", tmp_path / "new.png"
+    assert exll("learn", data, "-m", model, "--backbone", "nano").returncode == 0
+    picture(1, 99).save(new)
+    (listed,) = exll_json("predict", model, new, "--top", "2")
+    (row,) = csv.DictReader(io.StringIO(exll("predict", model, new, "--top", "2", "--csv").stdout))
+    assert [entry["label"] for entry in listed["top"]] == [listed["label"], listed["runner_up"]]
+    assert listed["top"][0]["probability"] == pytest.approx(listed["probability"])
+    assert (row["label"], row["label_2"]) == (listed["label"], listed["runner_up"])
+    assert float(row["probability_2"]) == listed["top"][1]["probability"]
+    (all_of_them,) = exll_json("predict", model, new, "--top", "9")
+    assert sum(entry["probability"] for entry in all_of_them["top"]) == pytest.approx(1)
+    words = exll("predict", model, new, "--top", "3", "--false-alarms", "0.0001").stdout
+    assert [part.split(" (")[0] for part in words.split(": ")[1].split(", ")] == [
+        entry["label"] for entry in all_of_them["top"]
+    ]
+
+
+def test_an_image_may_come_by_standard_input(data: Path, tmp_path: Path) -> None:
+    model, new = tmp_path / "m.exll", tmp_path / "new.png"
+    assert exll("learn", data, "-m", model, "--backbone", "nano").returncode == 0
+    picture(1, 99).save(new)
+    by_name, piped = exll("predict", model, new), exll("predict", model, "-", stdin=new.read_bytes())
+    assert piped.stdout == by_name.stdout.replace(str(new), "-")
+    assert exll("explain", model, "-", stdin=new.read_bytes()).stdout == exll("explain", model, new).stdout
+    result = exll("explain", model, "-", "-o", tmp_path / "why.html", stdin=new.read_bytes())
+    assert "why.html: why standard input is taken for" in result.stdout
+    nothing = exll("predict", model, "-", new)
+    assert (nothing.returncode, nothing.stdout) == (1, by_name.stdout)
+    assert nothing.stderr == "standard input: the image is empty (0 bytes).\n"
+
+
+def test_a_model_of_one_class_says_so_and_gives_no_percentage(tmp_path: Path) -> None:
+    write_class_folder(tmp_path / "data", classes=1, each=3)
+    assert exll("learn", tmp_path / "data", "-m", tmp_path / "m.exll", "--backbone", "nano").returncode == 0
+    picture(0, 0).save(tmp_path / "new.png")
+    said = exll("predict", "m.exll", "new.png", cwd=tmp_path).stdout
+    assert said == "new.png: kind 0 (the only class it knows)\n"
+    assert exll("explain", "m.exll", "new.png", cwd=tmp_path).stdout.startswith('"kind 0" (the only class it knows)\n')
+
+
+def test_commands_are_as_strict_as_the_library_unless_they_are_told() -> None:
+    assert common.FALSE_ALARMS == judgement.FALSE_ALARMS
+    assert exll("predict", "m.exll", "x.png", "--false-alarms", "1").returncode == 2

@@ -153,3 +153,10 @@ def test_commands_use_one_thread_for_small_matrices() -> None:
             [sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True, env={**kept, **given}
         )
         assert result.stdout.splitlines()[-1] == expected
+
+
+@pytest.mark.parametrize("group", [(), ("bench",), ("backbone",)])
+def test_no_summary_of_a_command_is_cut(group: tuple[str, ...]) -> None:
+    listed = exll(*group, "--help", columns=80).stdout.partition("Commands:\n")[2].splitlines()
+    assert listed
+    assert [line for line in listed if line.rstrip().endswith("...")] == []

@@ -38,8 +38,7 @@ def test_a_newcomer_teaches_a_folder_and_asks_about_new_pictures(data: Path, tmp
     assert ", else kind " in result.stdout
     result = exll("evaluate", model, write_class_folder(tmp_path / "test", classes=3, each=4, first=700))
     assert result.returncode == 0
-    assert "right (12 of 12, fused inference)" in result.stdout
-    assert "either right" in result.stdout
+    assert result.stdout.startswith("100% of the best guesses right (12 of 12, fused inference)\n")
 
 
 def test_learned_data_is_said_to_be_so_and_again_teaches_it_twice(data: Path, tmp_path: Path) -> None:
@@ -55,6 +54,28 @@ def test_learned_data_is_said_to_be_so_and_again_teaches_it_twice(data: Path, tm
     metadata = exll_json("info", model)
     assert [lesson["learned"] for lesson in metadata["lessons"]] == [36, 36, 12]
     assert len(metadata["classes"]) == 4
+
+
+def test_single_images_and_a_folder_of_them_are_taught_under_a_label(tmp_path: Path) -> None:
+    folder = write_class_folder(tmp_path / "data", classes=2, each=4)
+    one, two, *_ = sorted((folder / "kind 0").iterdir())
+    teach = ("-m", tmp_path / "m.exll", "--backbone", "nano")
+    assert exll_json("learn", one, two, "--label", "kiwi", *teach)["learned"] == 2
+    assert exll_json("learn", folder / "kind 1", "--label", "pear", *teach)["classes"] == 2
+    assert exll_json("learn", folder / "kind 0", "--label", "kiwi", *teach)["learned"] == 2  # those that are new
+    assert "was learned already" in exll("learn", one, "--label", "kiwi", *teach).stdout
+    assert exll_json("evaluate", tmp_path / "m.exll", one, "--label", "kiwi")["examples"] == 1
+    result = exll("learn", one, two, *teach)
+    assert result.stderr == "exll: 2 images can be taught at once with --label, which says what they show.\n"
+    assert "say with a label what it shows" in exll("learn", one, *teach).stderr
+
+
+def test_parts_of_a_data_set_that_would_become_classes_are_warned_of(tmp_path: Path) -> None:
+    write_class_folder(tmp_path / "data" / "train", classes=2, each=1)
+    write_class_folder(tmp_path / "data" / "test", classes=2, each=1, first=9)
+    result = exll("learn", "data", "-m", "m.exll", "--backbone", "nano", cwd=tmp_path)
+    assert result.stderr.startswith("warning: every sub-folder of data is a class, also train and test. ")
+    assert "warning" not in exll("learn", "data/train", "-m", "n.exll", "--backbone", "nano", cwd=tmp_path).stderr
 
 
 def test_bad_files_are_skipped_counted_and_named(data: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_what_is_known_and_what_is_not_is_said_in_the_first_line(model: ExLLClas
     novel = model.novelty(far) > model.novelty_threshold(FALSE_ALARMS, "unknown")
     explanation = model.explain(far[novel.argmax()])
     assert str(explanation).startswith('unknown (nearest is "')
-    assert str(Prediction("kiwi", 0.5, None)) == "kiwi (50.0%)"
+    assert str(Prediction("kiwi", 0.5, "apple")) == "kiwi (50.0%, else apple)"
     assert str(Prediction("kiwi", 0.926, "apple")) == "kiwi (92.6%, else apple)"
     assert str(Prediction("kiwi", 0.9, "apple", "unknown")) == "unknown (nearest is kiwi)"
 

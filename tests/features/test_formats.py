@@ -14,6 +14,7 @@ from PIL import Image, features
 from exll.errors import ImageError
 from exll.features.formats import FORMATS, image_format
 from exll.features.image import read_image
+from exll.installing import install_command
 from hostile import HAS_HEIC, UPRIGHT, encode, exif, heic, with_announced_size
 
 needs_heic = pytest.mark.skipif(not HAS_HEIC, reason="needs pillow-heif")
@@ -204,7 +205,7 @@ def test_opening_decodes_no_pixel(format: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_heic_without_its_decoder_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     head = struct.pack(">I4s4s4x4s", 20, b"ftyp", b"heic", b"mif1")
-    sentence = 'reading HEIC photos needs pillow-heif: pip install "exll[heic]".'
+    sentence = f"reading HEIC photos needs pillow-heif: {install_command('heic')}."
     assert refusal(head) == sentence
     (tmp_path / "photo.heic").write_bytes(head)
     assert refusal(tmp_path / "photo.heic") == f"{tmp_path}/photo.heic: {sentence}"

@@ -172,8 +172,8 @@ def test_names_that_are_not_utf_8_survive(plant: Plant) -> None:
     ("names", "found"),
     [
         ([], "it is empty"),
-        (["1.jpg", "2.jpg"], "2 images lie directly in it"),
-        (["1.jpg", "notes/1.txt"], "1 image lies directly in it"),
+        (["1.jpg", "2.jpg"], "2 images lie directly in it. If they all show the same thing, give its label"),
+        (["1.jpg", "notes/1.txt"], "1 image lies directly in it. If they all show the same thing, give its label"),
         (["notes.txt"], "it holds other files only"),
         (["mug/1.txt"], "its one sub-folder holds no images"),
         (["mug/1.txt", "cup/1.txt"], "its 2 sub-folders hold no images"),

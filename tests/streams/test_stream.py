@@ -7,7 +7,7 @@ import pytest
 
 from exll.errors import StreamError
 from exll.streams.orderings import ORDERS
-from exll.streams.stream import StreamKind, default_order, open_stream
+from exll.streams.stream import StreamKind, default_order, open_images, open_stream
 
 Plant = Callable[..., Path]
 
@@ -73,6 +73,7 @@ def test_every_kind_has_a_default_order() -> None:
     defaults = {kind: default_order(kind) for kind in get_args(StreamKind)}
     assert defaults == {
         "folder": "iid",
+        "images": "as-is",
         "table": "as-is",
         "video": "as-is",
         "features": "as-is",
@@ -91,7 +92,7 @@ def test_a_path_that_leads_nowhere_is_answered_with_what_was_expected(data: str)
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("photo.jpg", "a single image"), ("data.zip", "a .zip file"), ("DATA", "a file without an extension")],
+    [("data.zip", "a .zip file"), ("DATA", "a file without an extension")],
 )
 def test_any_other_file_is_named_for_what_it_is(plant: Plant, name: str, what: str) -> None:
     root = plant(name)
@@ -100,10 +101,31 @@ def test_any_other_file_is_named_for_what_it_is(plant: Plant, name: str, what: s
     assert f"{root / name} is {what}; expected a folder" in str(refusal.value)
 
 
+def test_images_of_one_label_are_a_stream_in_their_own_order(plant: Plant) -> None:
+    root = plant("photos/10.jpg", "photos/9.png", "photos/notes.txt", "one.jpg")
+    stream = open_stream(root / "photos", label=" kiwi ")
+    assert [example.ref for example in stream.examples] == [str(root / "photos" / name) for name in ("9.png", "10.jpg")]
+    assert (stream.labels, default_order(stream.kind)) == (["kiwi"], "as-is")
+    several = open_images([root / "one.jpg", root / "photos"], "kiwi")
+    assert [example.path.name for example in several.examples if example.path] == ["one.jpg", "9.png", "10.jpg"]
+    assert open_stream(root / "one.jpg", label="kiwi").labels == ["kiwi"]
+    for path, label, sentence in (
+        ("one.jpg", None, "say with a label what it shows"),
+        ("one.jpg", " ", "must not be empty"),
+        ("none.jpg", "kiwi", "There is no "),
+        ("photos/notes.txt", "kiwi", "is a .txt file"),
+    ):
+        with pytest.raises(StreamError, match=sentence):
+            open_stream(root / path, label=label)
+
+
 def test_a_label_or_a_stride_for_anything_but_a_video_is_refused(plant: Plant) -> None:
     root = plant("mug/1.jpg")
-    with pytest.raises(StreamError, match=r"a label is for videos only; .* is a folder\."):
+    with pytest.raises(StreamError, match=r"a label is for .*; .* has sub-folders \(mug\)\. Leave the label out"):
         open_stream(root, label="mug")
+    (root / "data.csv").touch()
+    with pytest.raises(StreamError, match=r"a label is for images, .*; .* is a \.csv file\."):
+        open_stream(root / "data.csv", label="mug")
     with pytest.raises(StreamError, match=r"every is for videos only; .* is a folder\."):
         open_stream(root, every=2)
 

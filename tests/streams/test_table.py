@@ -27,6 +27,12 @@ def test_lines_become_examples_with_paths_from_the_tables_folder(tmp_path: Path)
     assert (cup.instance, cup.video, cup.frame) == (None, None, None)
 
 
+def test_a_group_is_read_where_the_table_has_one(tmp_path: Path) -> None:
+    examples = read_table(table(tmp_path, "path,label,group\n1.jpg,mug,shop 1\n2.jpg,mug,\n"))
+    assert [example.group for example in examples] == ["shop 1", None]
+    assert read_table(table(tmp_path, "path,label\n1.jpg,mug\n"))[0].group is None
+
+
 def test_an_absolute_path_stays_as_it_is(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere" / "1.jpg"
     assert read_table(table(tmp_path, f"path,label\n{elsewhere},mug\n"))[0].path == elsewhere

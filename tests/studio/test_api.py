@@ -4,6 +4,7 @@ import csv
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -11,6 +12,7 @@ from PIL import Image
 from exll import ImageLearner, load
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails, folders_of
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from served import Served, assert_model_is_its_log, png, served
 
 
@@ -203,6 +205,35 @@ def test_a_suspect_is_found_kept_and_remembered_until_it_is_relabelled(taught: S
     taught.settle()
     found = taught.json("/api/suspects")["suspects"]
     assert [(suspect["example"]["id"], suspect["would_be"]) for suspect in found] == [(wrong, "kind 1")]
+
+
+def test_how_strict_answers_are_is_a_setting_of_the_project_and_of_each_request(taught: Served) -> None:
+    strict, lenient = 0.3, 0.001
+    learner = taught.project.live.current.snapshot
+
+    def level(image: bytes, share: float) -> str:
+        return learner.predict(image, false_alarms=share).level
+
+    images = [png(kind, seed) for kind in range(6) for seed in (50, 51)]
+    image = next(image for image in images if level(image, strict) != level(image, lenient))
+
+    def asked(**fields: Any) -> list[str]:
+        said = taught.ask(image, **fields).json()["prediction"]
+        why = taught.ask(image, "/api/explain", **fields).json()
+        table = taught.client.post("/api/predictions.csv", data=fields, files={"files": ("1.png", image)}).text
+        (row,) = csv.DictReader(io.StringIO(table))
+        assert said == why["prediction"]
+        return [said["level"], why["details"]["level"], row["level"]]
+
+    for share in (strict, lenient):
+        assert asked(false_alarms=share) == [level(image, share)] * 3
+    assert taught.json("/api/project")["false_alarms"] == FALSE_ALARMS
+    assert taught.post("/api/project/settings", false_alarms=strict).status_code == 200
+    assert taught.json("/api/project")["false_alarms"] == strict
+    assert asked() == asked(false_alarms=strict)
+    for refused in (0, 1, -0.1, "x"):
+        assert taught.ask(image, false_alarms=refused).status_code == 422
+        assert taught.post("/api/project/settings", false_alarms=refused).status_code == 422
 
 
 def test_the_downloaded_model_gives_the_same_answers(taught: Served, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from commands import COMMAND
+from exll.installing import install_command
 from exll.studio.project import Project
 from served import assert_model_is_its_log, png, start
 
@@ -72,7 +73,7 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
         [sys.executable, "-c", hidden, "studio", str(tmp_path / "p")], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == "exll: the studio needs more packages; install them with: pip install 'exll[studio]'\n"
+    assert result.stderr == f"exll: the studio needs more packages; install them with: {install_command('studio')}\n"
 
 
 def test_help_loads_nothing_of_the_web() -> None:

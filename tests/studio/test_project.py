@@ -28,7 +28,9 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(ExLLError, match="is not empty and holds no project"):
         Project(tmp_path)
-    with pytest.raises(ExLLError, match="cannot be used as a project's folder"):
+    with pytest.raises(
+        ExLLError, match=r"cannot be used as a project's folder: it is a file\. A project holds the photos"
+    ):
         Project(tmp_path / "letter.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 

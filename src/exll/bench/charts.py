@@ -11,12 +11,13 @@ from exll.bench.metrics import mean_of
 from exll.bench.summary import Setting, Summary, scaled_axes
 from exll.bench.tables import MISSING
 from exll.errors import BenchError
+from exll.installing import install_command
 
 try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 except ModuleNotFoundError as error:
-    raise BenchError('a report of a benchmark needs matplotlib: pip install "exll[bench]".') from error
+    raise BenchError(f"a report of a benchmark needs matplotlib: {install_command('bench')}.") from error
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, then some for the rest.
 COLOURS = (

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from exll.errors import BenchError
+from exll.installing import install_command
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -48,7 +49,7 @@ class Cluster:
         try:
             import distributed
         except ImportError as error:
-            raise BenchError('a cluster needs Dask: pip install "exll[cluster]".') from error
+            raise BenchError(f"a cluster needs Dask: {install_command('cluster')}.") from error
         try:
             self._dask: Any = distributed
             self._client = self._dask.Client(address, timeout=ANSWER_SECONDS, set_as_default=False)

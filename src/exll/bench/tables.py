@@ -121,7 +121,7 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
         tuple(columns),
         _by_row(variants, list(columns.values())),
         "Means over seeds and backbones. Seconds: learning and one round of asking, without the backbone. "
-        "Either right: at least one of the local and the global variant; it bounds what fusing them can reach.",
+        "Either right: at least one of the local and the global variant is.",
     )
 
 

@@ -12,7 +12,7 @@ app = typer.Typer(help="The networks that turn an image into a vector.", no_args
 
 @app.command("list")
 def list_backbones(json: JsonOption = False) -> None:
-    """Name the backbones that can be used now, and those that can be added."""
+    """Name the backbones that can be used, or added."""
     from json import dumps
 
     from exll.features.backbone import DEFAULT, available_backbones
@@ -49,9 +49,13 @@ def add_backbone(
         typer.Option(help="A local state dict (.pth, .pt, .safetensors) instead of the hub.", show_default=False),
     ] = None,
 ) -> None:
-    """Export a published network with timm to ONNX (needs the extra torch, and the hub or --weights)."""
+    """Add a published network, exported to ONNX.
+
+    Needs the extra torch, and the hub or --weights.
+    """
     from exll.features.export import export_published
     from exll.features.folders import backbone_folder
 
+    typer.echo(f"exporting {name}; this takes a minute ...", err=True)
     path = export_published(name, backbone_folder(), weights=weights)
     typer.echo(f"added {name}: {path}")

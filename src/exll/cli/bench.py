@@ -43,7 +43,10 @@ def run_config(
 
 @app.command("demo")
 def demo(out: OutOption = Path("exll-bench-demo"), jobs: JobsOption = None, cluster: ClusterOption = None) -> None:
-    """Run every protocol, small, on a household of objects that is drawn here: nothing to download."""
+    """Run every protocol, small, on drawn objects.
+
+    A household of objects is drawn on the spot: nothing to download.
+    """
     from importlib.resources import files
 
     from exll.bench.config import read_plan
@@ -72,7 +75,10 @@ def features(
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Compare learners on features that were made before, of whatever: images, sounds, sensors."""
+    """Compare learners on features that were made before.
+
+    They may be of whatever: images, sounds, sensors.
+    """
     from exll.bench.config import plan_of
 
     config = {
@@ -93,7 +99,10 @@ def report(
         Path | None, typer.Option("--out", "-o", help="The folder for the report [default: that of the results].")
     ] = None,
 ) -> None:
-    """Write the report of a run anew, also of one that is not finished."""
+    """Write the report of a run anew.
+
+    Also of a run that is not finished.
+    """
     from exll.bench.report import read_results, report_of, write_report
 
     entries, title, command = read_results(results)
@@ -193,10 +202,7 @@ def _either_right(outcome: "GridResults") -> list[str]:
 
     learners = dict.fromkeys(e["learner"] for e in outcome.results if e["either_right"] is not None)
     means = {name: mean_of([e["either_right"] for e in outcome.results if e["learner"] == name]) for name in learners}
-    return [
-        f"{name}: local or global inference was right in {mean:.1%}, which bounds what fused inference can reach"
-        for name, mean in means.items()
-    ]
+    return [f"{name}: local or global inference was right in {mean:.1%}" for name, mean in means.items()]
 
 
 def _show_failed(outcome: "GridResults") -> None:

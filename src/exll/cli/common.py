@@ -15,16 +15,25 @@ if TYPE_CHECKING:
     from exll.explain.thumbnails import Thumbnails
     from exll.features.cache import FeatureCache
     from exll.features.regions import PixelBox
+    from exll.streams.stream import Stream
     from exll.teaching import Model
     from exll.vision import ImageLearner
 
 SKIPPED_SHOWN = 10
+STANDARD_INPUT = Path("-")
+FALSE_ALARMS = 0.06  # as in exll.learner.glocal.judgement, which takes a while to load
 
 
 class InferenceChoice(enum.StrEnum):
     fused = "fused"
     local = "local"
     global_ = "global"
+
+
+def check_false_alarms(share: float) -> float:
+    if not 0 < share < 1:
+        raise typer.BadParameter(f"must be a share between 0 and 1; got {share:g}.")
+    return share
 
 
 def check_preset(name: str | None) -> str | None:
@@ -45,12 +54,15 @@ def check_preset(name: str | None) -> str | None:
 
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.exll).", show_default=False)]
+DATA_HELP = (
+    "A folder with one sub-folder per class; a CSV (path,label, and x0,y0,x1,y1 for boxes, and group); .npz features; "
+    "or, with --label, a video, images, or a folder of images."
+)
 DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A folder with one sub-folder per class, a CSV (path,label, and x0,y0,x1,y1 for boxes), a video (with "
-        "--label), or .npz features.",
+        help=DATA_HELP,
         show_default=False,
     ),
 ]
@@ -58,6 +70,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 InferenceOption = Annotated[
     InferenceChoice,
     typer.Option(help="Which inference answers: by prototypes (local), by classes (global), or by both (fused)."),
+]
+FalseAlarmsOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        callback=check_false_alarms,
+        help="How strict: the share of known things that may be called unusual or unknown.",
+    ),
 ]
 BackboneOption = Annotated[
     str | None,
@@ -79,8 +99,18 @@ ImagesOption = Annotated[
 ]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
-LabelOption = Annotated[str | None, typer.Option(help="What a video shows.", show_default=False)]
+LabelOption = Annotated[
+    str | None, typer.Option(help="What a video, an image or a folder of images shows.", show_default=False)
+]
 EveryOption = Annotated[int, typer.Option(min=1, help="Take every n-th frame of a video.")]
+
+
+def image_from_standard_input() -> bytes:
+    import sys
+
+    from exll.features.extract import LARGEST_FILE
+
+    return sys.stdin.buffer.read(LARGEST_FILE + 1)
 
 
 def parse_box_option(box: str | None) -> "PixelBox | None":
@@ -232,6 +262,19 @@ def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(sentence(), err=True)
         raise typer.Exit(130) from None
+
+
+def warn_of_splits(stream: "Stream") -> None:
+    """A folder that holds a data set in parts is easily taken for one that holds classes."""
+    from exll.streams.stream import SPLITS
+
+    found = sorted((label for label in stream.labels if label.lower() in SPLITS), reverse=True)  # train before test
+    if stream.kind == "folder" and found:
+        typer.echo(
+            f"warning: every sub-folder of {stream.source} is a class, also {' and '.join(found)}. If these are parts "
+            f"of a data set, name one of them, like {stream.source / found[0]}",
+            err=True,
+        )
 
 
 def show_skipped(count: int, named: list[list[str]]) -> None:

@@ -1,33 +1,47 @@
 """``exll evaluate``: how often a model is right on labelled data that it has not seen."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from exll.cli.common import (
+    FALSE_ALARMS,
     BackboneOption,
     CacheOption,
     DataArgument,
     EveryOption,
+    FalseAlarmsOption,
     InferenceChoice,
     InferenceOption,
     JsonOption,
     LabelOption,
     ModelArgument,
     ThreadsOption,
+    check_out,
     feature_cache,
     open_model,
     progress_bar,
     show_skipped,
+    thumbnails_of,
+    warn_of_splits,
 )
 
-CLASSES_SHOWN = 5
+if TYPE_CHECKING:
+    from exll.explain.evaluation import Evaluation
+    from exll.streams.stream import Stream
+    from exll.teaching import Model
 
 
 def evaluate(
     model: ModelArgument,
     data: DataArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
+    ] = None,
     inference: InferenceOption = InferenceChoice.fused,
+    false_alarms: FalseAlarmsOption = FALSE_ALARMS,
     label: LabelOption = None,
     every: EveryOption = 1,
     json: JsonOption = False,
@@ -35,19 +49,48 @@ def evaluate(
     threads: ThreadsOption = None,
     cache: CacheOption = True,
 ) -> None:
-    """Count right answers on labelled data; "either right" bounds what fusing local and global could reach."""
+    """Count right answers on labelled data.
+
+    Counts what exll predict says of the same images: right, wrong, unusual ("maybe") and unknown, in all and per
+    class; which classes are confused; and whether the confidence fits.
+    """
     from json import dumps
 
+    from exll.streams.stream import open_stream
+
+    if out is not None:
+        check_out(out, "a report", (".html",))
+    learner = open_model(model, backbone, threads)
+    stream = open_stream(data, label=label, every=every)
+    warn_of_splits(stream)
+    found, skipped = _evaluated(learner, stream, inference, false_alarms, cache, quiet=json)
+    if out is not None:
+        from exll.explain.evaluation_page import page
+
+        pictures = thumbnails_of(model, learner.classifier)
+        out.write_text(page(found, f"{model.name} on {stream.source.name}", pictures), encoding="utf-8")
+    if json:
+        typer.echo(dumps({**found.to_dict(), "skipped": len(skipped), "skipped_files": skipped}, indent=2))
+        return
+    show_skipped(len(skipped), skipped)
+    typer.echo(str(found))
+    if out is not None:
+        typer.echo(f"the whole report: {out}")
+
+
+def _evaluated(
+    learner: "Model", stream: "Stream", inference: InferenceChoice, false_alarms: float, cache: bool, quiet: bool
+) -> "tuple[Evaluation, list[list[str]]]":
+    """With the examples that could not be read, and why."""
     import numpy as np
 
     from exll.errors import StreamError
-    from exll.streams.stream import open_stream
     from exll.teaching import vectors_of, why_unusable
 
-    learner = open_model(model, backbone, threads)
-    stream = open_stream(data, label=label, every=every)
-    vectors, truths, skipped = [], [], []
-    with progress_bar(json) as progress:
+    classifier = learner.classifier
+    labels = {str(label): label for label in classifier.classes_.tolist()}  # those of data are always strings
+    vectors, truths, names, skipped = [], [], [], []
+    with progress_bar(quiet) as progress:
         task = progress.add_task("looking", total=len(stream.examples))
         for example, extracted in zip(
             stream.examples, vectors_of(learner, stream, 0, feature_cache(cache)), strict=True
@@ -57,51 +100,11 @@ def evaluate(
                 skipped.append([example.ref, str(error)])
             else:
                 vectors.append(extracted.vector)
-                truths.append(example.label)
+                truths.append(labels.get(example.label, example.label))
+                names.append(example.ref)
             progress.advance(task)
     if not vectors:
         show_skipped(len(skipped), skipped)
-        raise StreamError(f"none of the {len(stream.examples):,} examples of {data} could be read.")
-    result = _count(learner.classifier, np.array(vectors), np.array(truths), inference.value)
-    result |= {"skipped": len(skipped), "skipped_files": skipped}
-    if json:
-        typer.echo(dumps(result, indent=2))
-        return
-    show_skipped(len(skipped), skipped)
-    _print(result)
-
-
-def _count(classifier: Any, vectors: Any, truths: Any, inference: str) -> dict[str, Any]:
-    right = {name: classifier.predict(vectors, name).astype(str) == truths for name in ("global", "local", "fused")}
-    chosen = right[inference]
-    known = set(classifier.classes_.astype(str).tolist())
-    classes = sorted(set(truths.tolist()))
-    return {
-        "inference": inference,
-        "accuracy": float(chosen.mean()),
-        "right": int(chosen.sum()),
-        "examples": len(truths),
-        "either_right": float((right["global"] | right["local"]).mean()),
-        "unknown": _unknown(classifier, vectors),
-        "per_class": {k: float(chosen[truths == k].mean()) for k in classes},
-        "never_taught": [k for k in classes if k not in known],
-    }
-
-
-def _unknown(classifier: Any, vectors: Any) -> int | None:
-    if not classifier.learner_.inference().says_unknown:
-        return None
-    return int((classifier.novelty(vectors) > classifier.novelty_threshold()).sum())
-
-
-def _print(result: dict[str, Any]) -> None:
-    of_all = f"{result['right']:,} of {result['examples']:,}"
-    typer.echo(f"{result['accuracy']:.1%} right ({of_all}, {result['inference']} inference)")
-    typer.echo(f"{result['either_right']:.1%} either right (local or global)")
-    if result["unknown"] is not None:
-        typer.echo(f"{result['unknown']:,} it would call unknown")
-    if result["never_taught"]:
-        typer.echo(f"never taught, so always wrong: {', '.join(result['never_taught'])}")
-    hardest = sorted(result["per_class"].items(), key=lambda item: item[1])[:CLASSES_SHOWN]
-    if len(result["per_class"]) > 1:
-        typer.echo("hardest: " + ", ".join(f"{label} {share:.0%}" for label, share in hardest))
+        raise StreamError(f"none of the {len(stream.examples):,} examples of {stream.source} could be read.")
+    found = classifier.evaluate(np.array(vectors), truths, names, inference.value, false_alarms=false_alarms)
+    return found, skipped

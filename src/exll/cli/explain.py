@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from exll.cli.common import (
+    FALSE_ALARMS,
+    STANDARD_INPUT,
     BackboneOption,
     BoxOption,
+    FalseAlarmsOption,
     ImagesOption,
     JsonOption,
     ModelArgument,
     ThreadsOption,
     check_out,
+    image_from_standard_input,
     open_image_learner,
     parse_box_option,
     say_missing,
@@ -25,52 +29,67 @@ if TYPE_CHECKING:
     from exll.vision import ImageLearner
 
 
+PIPED = "standard input"
+
+
 def explain(
     model: ModelArgument,
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="An image file.", show_default=False)],
+    image: Annotated[
+        Path,
+        typer.Argument(metavar="IMAGE", help="An image file; - is one from standard input.", show_default=False),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
     ] = None,
+    false_alarms: FalseAlarmsOption = FALSE_ALARMS,
     box: BoxOption = None,
     images: ImagesOption = None,
     json: JsonOption = False,
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Say why: the examples it resembles most, those it nearly was, and how local and global inference decided."""
+    """Say why an image is taken for what it is.
+
+    The examples that it resembles most, those of the class that it nearly was, and how local and global inference
+    decided.
+    """
     from json import dumps
 
     if out is not None:
         check_out(out, "an explanation", (".html",))
     region = parse_box_option(box)
     learner = open_image_learner(model, backbone, threads, "explain it in Python.")
+    piped = image == STANDARD_INPUT
+    source = image_from_standard_input() if piped else image
     if out is None:
-        explanation = learner.explain(image, region)
+        explanation = learner.explain(source, region, false_alarms=false_alarms)
     else:
-        explanation = write_page(learner, image, model, out, region, images)
+        explanation = write_page(learner, source, model, out, region, images, false_alarms)
     if json:
         typer.echo(dumps(explanation.to_dict(), indent=2))
     elif out is None:
         typer.echo(str(explanation))
     else:
-        typer.echo(f"{out}: why {image.name} {verdict(explanation)}")
+        typer.echo(f"{out}: why {PIPED if piped else image.name} {verdict(explanation)}")
 
 
 def write_page(
     learner: "ImageLearner",
-    image: Path,
+    image: Path | bytes,
     model: Path,
     out: Path,
     box: "PixelBox | None" = None,
     images: Path | None = None,
+    false_alarms: float = FALSE_ALARMS,
 ) -> "Explanation":
     """Write the page of why an image is taken for what it is."""
     from exll.explain.explanation_page import page
     from exll.features.regions import region_ref
 
     thumbnails = thumbnails_of(model, learner.classifier, kept=learner.kept_thumbnails(), images=images)
-    case = learner.case(image, region_ref(str(image), box), box)
+    name = PIPED if isinstance(image, bytes) else str(image)
+    case = learner.case(image, region_ref(name, box), box, false_alarms=false_alarms)
     out.write_text(page(case, thumbnails), encoding="utf-8")
     say_missing(thumbnails)
     return case.explanation

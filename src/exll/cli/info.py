@@ -15,7 +15,6 @@ SHOWN = (
     "prototypes",
     "features",
     "records",
-    "refresh_growth",
     "file_bytes",
     "written_by",
 )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from exll.cli.common import (
+    DATA_HELP,
     BackboneOption,
     CacheOption,
-    DataArgument,
     EveryOption,
     JsonOption,
     LabelOption,
@@ -20,6 +20,7 @@ from exll.cli.common import (
     progress_bar,
     show_skipped,
     stopped_by_ctrl_c,
+    warn_of_splits,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _check_records(records: str | None) -> str | None:
 
 
 def learn(
-    data: DataArgument,
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP, show_default=False)],
     model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
     preset: Annotated[
         str | None,
@@ -77,11 +78,15 @@ def learn(
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Teach a model: each example once, in one pass. Stopped at any moment, the same command goes on where it stood."""
+    """Teach a model, each example once.
+
+    exll learn photos -m things.exll teaches a folder with one sub-folder per class; exll learn 1.jpg 2.jpg --label kiwi
+    -m things.exll teaches single images. Stopped at any moment, the same command goes on where it stood.
+    """
     from exll.learner.preset import DEFAULT_PRESET, find_preset
     from exll.saving.model_file import place_for
     from exll.streams.orderings import order_name
-    from exll.streams.stream import default_order, open_stream
+    from exll.streams.stream import default_order
     from exll.teaching import prepare_lesson, teach
 
     chosen = find_preset(preset or DEFAULT_PRESET)
@@ -89,14 +94,15 @@ def learn(
     if max_prototypes is not None and reason is not None:
         raise typer.BadParameter(f"the preset {preset} {reason}; leave it out.", param_hint="--max-prototypes")
     place_for(model)
-    whole = open_stream(data, label=label, every=every)
+    whole = _stream(data, label, every)
     order = order_name(order or default_order(whole.kind))
     whole = whole.ordered(order, seed)
     learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads, looks, thumbnails)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
-        _report(model, learner, lesson, json, f"{data} was learned already; --again teaches it once more.")
+        _report(model, learner, lesson, json, f"{', '.join(data)} was learned already; --again teaches it once more.")
         return
+    warn_of_splits(whole)
     if not json:
         _announce(whole, stream, lesson)
     save = _Saver(learner, model)
@@ -116,6 +122,17 @@ def learn(
             progress=lambda lesson: progress.update(task, completed=lesson.position),
         )
     _report(model, learner, lesson, json)
+
+
+def _stream(data: list[str], label: str | None, every: int) -> "Stream":
+    from exll.errors import InputError
+    from exll.streams.stream import open_images, open_stream
+
+    if len(data) == 1:
+        return open_stream(data[0], label=label, every=every)
+    if label is None:
+        raise InputError(f"{len(data)} images can be taught at once with --label, which says what they show.")
+    return open_images(data, label)
 
 
 class _Saver:

@@ -6,6 +6,7 @@ Commands import what they need inside themselves, so that ``--help`` stays insta
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -34,13 +35,22 @@ app = typer.Typer(
     rich_markup_mode=None,  # help in plain text: twice as quick to show
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, learn, predict, evaluate, explain, rules, progress, suspects, info, studio):
-    app.command()(command)
-app.command("map")(map_command)
-app.add_typer(
-    later("exll.cli.bench", "Compare learners by the paper's protocols, and report beside its own numbers."),
-    name="bench",
+COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary fits a line of a narrow terminal
+    ("demo", demo, "Learn handwritten digits, and show what was learned."),
+    ("learn", learn, "Teach a model photos, a table, a video or features."),
+    ("predict", predict, "Say what images are."),
+    ("evaluate", evaluate, "Count right answers on labelled data."),
+    ("explain", explain, "Say why an image is taken for what it is."),
+    ("rules", rules, "Show the rules of a model."),
+    ("progress", progress, "Say which classes need more examples."),
+    ("suspects", suspects, "Name examples that may have a wrong label."),
+    ("info", info, "Show what a model file holds."),
+    ("studio", studio, "Teach, ask and correct in the browser."),
+    ("map", map_command, "Draw which groups of examples look alike."),
 )
+for name, command, summary in COMMANDS:
+    app.command(name, short_help=summary)(command)
+app.add_typer(later("exll.cli.bench", "Compare learners by the paper's protocols."), name="bench")
 app.add_typer(backbone.app, name="backbone")
 
 

@@ -33,11 +33,15 @@ def studio(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
-    """Open the studio: a page to teach with photos or a webcam, see what the model thinks and why, and correct it."""
+    """Open the studio in the browser.
+
+    Pages to teach with photos or a webcam, to see what the model thinks and why, and to correct it.
+    """
     from exll.errors import InputError
+    from exll.installing import install_command
 
     if any(find_spec(name) is None for name in NEEDED):
-        raise InputError("the studio needs more packages; install them with: pip install 'exll[studio]'")
+        raise InputError(f"the studio needs more packages; install them with: {install_command('studio')}")
 
     from exll.studio.tokens import check_token, is_loopback, token_for
 

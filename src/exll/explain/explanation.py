@@ -7,6 +7,7 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
+from exll.explain.wording import in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -112,13 +113,11 @@ class Explanation:
         return f"{paragraph(self._answer())}{paragraph(self.reason)}{table(header, rows)}"
 
     def _answer(self) -> str:
-        runner_up = "" if self.runner_up is None else f', else "{self.runner_up}"'
-        confidence = f"{self.probability:.1%}{runner_up}"
         if self.level == "unknown":
-            return f'unknown (nearest is "{self.label}", {confidence})'
-        if self.level == "unusual":
-            return f'maybe "{self.label}" ({confidence}); it is unlike what was learned'
-        return f'"{self.label}" ({confidence})'
+            return f'unknown (nearest is "{self.label}")'
+        runner_up = None if self.runner_up is None else f'"{self.runner_up}"'
+        answer = f'"{self.label}" {in_brackets(self.probability, runner_up)}'
+        return answer if self.level == "usual" else f"maybe {answer}: it is unlike what was learned"
 
     @property
     def evidence(self) -> dict[str, Evidence]:
@@ -148,7 +147,7 @@ class Explanation:
         return values
 
 
-def explain(learner: ExLL, x: Vector) -> Explanation:
+def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Explanation:
     """Explain the fused answer for one unit vector."""
     with learner.lock:  # answer and records of one moment
         inference = learner.inference()
@@ -170,7 +169,7 @@ def explain(learner: ExLL, x: Vector) -> Explanation:
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else inference.labels[second],
-            level=inference.levels(judged, FALSE_ALARMS)[0],
+            level=inference.levels(judged, false_alarms)[0],
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from exll.explain.wording import counted, file_name, percent, readable
+from exll.explain.wording import confidence, counted, file_name, percent, readable
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_SHOWN = 300
@@ -30,6 +30,7 @@ def environment(*folders: Path) -> Environment:
     made.filters |= {
         "asset": asset,
         "base64": _base64,
+        "confidence": confidence,
         "counted": counted,
         "csp_hash": _csp_hash,
         "file_name": file_name,

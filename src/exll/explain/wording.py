@@ -27,14 +27,34 @@ def file_name(ref: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share with one digit, and never 0% or 100% for what is not quite.
+    """A share with one digit: "0%" is none and "100%" all, and nothing else is rounded to them.
 
     >>> percent(0.837), percent(0.00002), percent(0.99999), percent(1.0)
-    ('83.7%', 'less than 0.1%', 'more than 99.9%', '100.0%')
+    ('83.7%', 'under 0.1%', 'over 99.9%', '100%')
     """
-    if 0 < share < 0.001:
-        return "less than 0.1%"
-    return "more than 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
+def confidence(probability: float) -> str:
+    """A probability in percent. It is never 100%, also where its number was rounded to 1.
+
+    >>> confidence(0.926), confidence(1.0)
+    ('92.6%', 'over 99.9%')
+    """
+    return percent(min(probability, 0.9999))
+
+
+def in_brackets(probability: float, runner_up: Any) -> str:
+    """What stands in brackets after an answer; ``runner_up`` is None while there is no other class.
+
+    >>> in_brackets(0.926, "apple"), in_brackets(1.0, None)
+    ('(92.6%, else apple)', '(the only class it knows)')
+    """
+    return "(the only class it knows)" if runner_up is None else f"({confidence(probability)}, else {runner_up})"
 
 
 def counted(count: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from exll.errors import BackboneError
+from exll.installing import install_command
 from exll.saving.whole_files import write_whole
 
 SIZE = 224
@@ -129,12 +130,12 @@ def _load(*names: str) -> list[Any]:
         except ImportError as error:
             missing = error.name or name
             raise BackboneError(
-                f'exporting a network needs {missing}, which is not installed: pip install "exll[torch]".'
+                f"exporting a network needs {missing}, which is not installed: {install_command('torch')}."
             ) from error
         except (RuntimeError, OSError) as error:  # a torchvision built for another torch fails in this way
             raise BackboneError(
                 f"{name} cannot be loaded ({_first_line(error)}): torch and torchvision must be of one build, as "
-                'pip install "exll[torch]" brings them.'
+                f"{install_command('torch')} brings them."
             ) from error
     return modules
 

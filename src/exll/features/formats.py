@@ -20,6 +20,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
 from exll.features.heif_boxes import announced_sizes, ends_early
+from exll.installing import install_command
 
 HEAD_BYTES = 64  # the first bytes of a file, enough to tell its format
 
@@ -74,7 +75,7 @@ def _heic(file: BinaryIO) -> ImageFile:
 
         picture: ImageFile = HeifImageFile(io.BytesIO(content))  # type: ignore[no-untyped-call]
     except ImportError as error:
-        raise MissingDecoderError('reading HEIC photos needs pillow-heif: pip install "exll[heic]".') from error
+        raise MissingDecoderError(f"reading HEIC photos needs pillow-heif: {install_command('heic')}.") from error
     return picture
 
 

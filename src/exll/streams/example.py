@@ -25,6 +25,7 @@ class Example:
     factor: str | None = None  # what makes the recording hard: clutter, illumination, occlusion or size
     level: int | None = None  # how hard, from 1 on
     box: PixelBox | None = None  # the region of the image that shows it, where that is not all
+    group: str | None = None  # examples of one group are not independent: of one place, one day, one person
 
 
 def composed(text: str) -> str:

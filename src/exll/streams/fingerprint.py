@@ -64,7 +64,7 @@ def _prefix(kind: str, source: Path) -> str:
     """What every ref of the stream begins with, and what changes when the data is moved."""
     if kind in ("video", "features"):
         return source.name
-    folder = source if kind == "folder" else source.parent
+    folder = source if kind in ("folder", "images") else source.parent
     return str(folder / "x")[:-1]  # right for "." and "/" too
 
 

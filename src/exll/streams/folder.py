@@ -56,6 +56,19 @@ def images_below(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(found, key=natural_key)]
 
 
+def flat_folder(folder: Path) -> list[Path]:
+    """The images directly in a folder, 9.jpg before 10.jpg; a folder that has sub-folders is refused."""
+    folders, images, _ = _look_into(folder)
+    if folders:
+        raise StreamError(
+            f"a label is for a folder with images directly in it; {folder} has sub-folders ({', '.join(folders[:3])}"
+            f"{', ...' if len(folders) > 3 else ''}). Leave the label out, and each of them is a class."
+        )
+    if not images:
+        raise StreamError(f"there are no images in {folder}.")
+    return [folder / name for name in sorted(images, key=natural_key)]
+
+
 def natural_key(text: str) -> list[str | tuple[int, str]]:
     """A key that puts 9.jpg before 10.jpg: frames that are numbered by their file names stay in order.
 
@@ -135,4 +148,5 @@ def _why_nothing(root: Path, class_folders: int, images: int, passed_over: int) 
         found = "it holds other files only"
     else:
         found = "it is empty"
-    return f"{root} must have one sub-folder per class, like {root / 'mug' / '1.jpg'}; {found}."
+    label = " If they all show the same thing, give its label." if images else ""
+    return f"{root} must have one sub-folder per class, like {root / 'mug' / '1.jpg'}; {found}.{label}"

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,23 +15,26 @@ from exll.errors import StreamError
 from exll.streams.example import Example, composed
 from exll.streams.feature_file import read_features
 from exll.streams.fingerprint import Digests, example_digests, fingerprint
-from exll.streams.folder import is_image_name, list_folder
+from exll.streams.folder import flat_folder, is_image_name, list_folder
 from exll.streams.orderings import AS_IS, arrange, parse_order
 from exll.streams.table import read_table
 from exll.streams.video import VIDEO_SUFFIXES, list_frames
 
-StreamKind: TypeAlias = Literal["folder", "table", "video", "features", "rendered"]
+StreamKind: TypeAlias = Literal["folder", "images", "table", "video", "features", "rendered"]
 
 DEFAULT_ORDER: dict[StreamKind, str] = {
     "folder": "iid",
+    "images": AS_IS,
     "table": AS_IS,
     "video": AS_IS,
     "features": AS_IS,
     "rendered": "instance",
 }
 TABLE_SUFFIXES = frozenset({".csv", ".tsv"})
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
 EXPECTED = (
-    "a folder with one sub-folder per class (like DATA/mug/1.jpg), a CSV (path,label), a video, or an .npz of features"
+    "a folder with one sub-folder per class (like DATA/mug/1.jpg), images or a folder of them with a label, a CSV "
+    "(path,label), a video, or an .npz of features"
 )
 
 
@@ -112,7 +116,8 @@ def default_order(kind: StreamKind) -> str:
 def open_stream(data: str | os.PathLike[str], *, label: str | None = None, every: int = 1) -> Stream:
     """The stream at a path: a folder with one sub-folder per class, a CSV, a video, or an .npz of features.
 
-    A video needs a ``label``, and of its frames every n-th is taken. ``features.npz:train`` is one split of a file.
+    A video needs a ``label``, and of its frames every n-th is taken. An image, or a folder with images directly in it,
+    needs a ``label`` too. ``features.npz:train`` is one split of a file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,15 +129,18 @@ def open_stream(data: str | os.PathLike[str], *, label: str | None = None, every
     if not os.fspath(data) or not os.path.exists(source):  # noqa: PTH110 (Path.exists raises on a name too long)
         raise StreamError(f"There is no {os.fspath(data)!r}; expected {EXPECTED}.")
     suffix = source.suffix.lower()
+    if source.is_file() and is_image_name(source.name) and label is None:
+        raise StreamError(f"{source} is a single image: say with a label what it shows.")
     if source.is_file() and suffix in VIDEO_SUFFIXES:
         if not label or not label.strip():
             raise StreamError(f"{source} is a video: say with a label what it shows.")
         if every < 1:
             raise StreamError(f"every must be 1 or more, to take every n-th frame; got {every}.")
         return Stream("video", list_frames(source, composed(label.strip()), every), source)
-    if label is not None or every != 1:
-        given = "a label" if label is not None else "every"
-        raise StreamError(f"{given} is for videos only; {source} is {_what(source)}.")
+    if every != 1:
+        raise StreamError(f"every is for videos only; {source} is {_what(source)}.")
+    if label is not None:
+        return open_images([source], label)
     if source.is_dir():
         examples, passed_over = list_folder(source)
         return Stream("folder", examples, source, passed_over=passed_over)
@@ -142,6 +150,33 @@ def open_stream(data: str | os.PathLike[str], *, label: str | None = None, every
         examples, vectors = read_features(source, split)
         return Stream("features", examples, source, vectors)
     raise StreamError(f"{source} is {_what(source)}; expected {EXPECTED}.")
+
+
+def open_images(paths: Sequence[str | os.PathLike[str]], label: str) -> Stream:
+    """A stream of images that all show the same: image files, and folders with images directly in them.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "1.jpg").touch()
+    ...     open_images([f"{folder}/1.jpg"], "mug").labels
+    ['mug']
+    """
+    sources = [Path(path) for path in paths]
+    if not label.strip():
+        raise StreamError("the label of images must not be empty: say what they show.")
+    found: list[Path] = []
+    for source in sources:
+        if source.is_dir():
+            found += flat_folder(source)
+        elif not source.exists():
+            raise StreamError(f"There is no {str(source)!r}; expected an image, or a folder of images.")
+        elif not is_image_name(source.name):
+            raise StreamError(f"a label is for images, folders of images, or a video; {source} is {_what(source)}.")
+        else:
+            found.append(source)
+    first = sources[0]
+    examples = [Example(str(path), composed(label.strip()), path=path) for path in found]
+    return Stream("images", examples, first if first.is_dir() else first.parent)
 
 
 def _without_split(data: str) -> tuple[Path, str | None]:

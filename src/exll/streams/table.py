@@ -1,4 +1,4 @@
-"""A CSV with one image a line: ``path,label[,instance,video,frame,x0,y0,x1,y1]``."""
+"""A CSV with one image a line: ``path,label[,instance,video,frame,group,x0,y0,x1,y1]``."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from exll.streams.example import Example, composed
 
 SEPARATORS = ",;\t"
 REQUIRED = ("path", "label")
-OPTIONAL = ("instance", "video", "frame")
+OPTIONAL = ("instance", "video", "frame", "group")
 BOX = ("x0", "y0", "x1", "y1")  # of the region that the label is for, in pixels of the upright image
 
 
@@ -45,7 +45,7 @@ def read_table(source: Path) -> list[Example]:
             if not fields[name].strip():
                 raise StreamError(f"{source}, line {line}: the {name} is empty.")
         path = source.parent / fields["path"]
-        instance, video, frame = (_applicable(fields.get(name, "")) for name in OPTIONAL)
+        instance, video, frame, group = (_applicable(fields.get(name, "")) for name in OPTIONAL)
         box = _box(fields, source, line)
         examples.append(
             Example(
@@ -56,6 +56,7 @@ def read_table(source: Path) -> list[Example]:
                 video=video,
                 frame=None if frame is None else _whole(frame, "frame", source, line),
                 box=box,
+                group=group,
             )
         )
     if not examples:

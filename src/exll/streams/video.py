@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from exll.errors import StreamError
+from exll.installing import install_command
 from exll.streams.example import Example
 
 if TYPE_CHECKING:
@@ -85,5 +86,5 @@ def _av() -> ModuleType:
     try:
         import av
     except ImportError as error:
-        raise StreamError('Reading videos needs PyAV: pip install "exll[video]".') from error
+        raise StreamError(f"Reading videos needs PyAV: {install_command('video')}.") from error
     return av

@@ -12,7 +12,6 @@ from exll.estimator import Prediction
 from exll.explain.wording import counted
 from exll.studio.edits import KEEP, Undone
 from exll.studio.errors import ConflictError, MissingError
-from exll.studio.model import Model
 from exll.studio.project import Project
 from exll.studio.store import StoredExample, StoredImage
 
@@ -107,18 +106,20 @@ def _taught_sentence(counts: Mapping[str, int]) -> str:
 
 def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[FileResult, Belief, Belief]:
     """Teach one image once, with what the model thought of it before and thinks now."""
-    before = belief(project.live.current, offer.image.vector, label)
+    before = belief(project, offer.image.vector, label)
     (result,) = teach_images(project, [offer], label, two_labels, "correct")
-    return result, before, belief(project.live.current, offer.image.vector, label)
+    return result, before, belief(project, offer.image.vector, label)
 
 
-def belief(model: Model, vector: NDArray[np.float32], label: str) -> Belief:
+def belief(project: Project, vector: NDArray[np.float32], label: str) -> Belief:
+    model = project.live.current
     if not model.knows_something:
         return Belief(None, 0.0)
     classifier = model.snapshot.classifier
     labels = classifier.classes_.tolist()
     probability = float(classifier.predict_proba(vector[None])[0, labels.index(label)]) if label in labels else 0.0
-    return Belief(classifier.answers(vector[None])[0], min(1.0, probability))
+    (prediction,) = classifier.answers(vector[None], false_alarms=project.false_alarms)
+    return Belief(prediction, min(1.0, probability))
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:
@@ -178,6 +179,12 @@ def purge(project: Project) -> int:
     project.pictures.remove(digests)
     _tell(project, "purge", None)
     return len(digests)
+
+
+def set_false_alarms(project: Project, share: float) -> None:
+    """How strict answers are from now on; the model stays as it is."""
+    project.store.set_metadata("false_alarms", repr(share))
+    project.events.publish("settings", {"false_alarms": share})
 
 
 def _check_class(project: Project, label: str, hint: str = "") -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from exll.errors import LearningInterruptedError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import OnnxBackbone
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.studio.errors import ConflictError
 from exll.studio.store import Row
 from exll.vision import ImageLearner
@@ -68,8 +69,8 @@ class Model:
             snapshot.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
             self._snapshot, self._copied = snapshot, position
 
-    def predict(self, vector: NDArray[np.float32]) -> Prediction:
-        return self.taught().predict_vectors(vector[None])[0]
+    def predict(self, vector: NDArray[np.float32], false_alarms: float = FALSE_ALARMS) -> Prediction:
+        return self.taught().predict_vectors(vector[None], false_alarms=false_alarms)[0]
 
     def remembered(self, name: str, make: Callable[[ExLLClassifier], Result]) -> Result:
         """What takes seconds to make, such as a map: made once for as long as nothing is learned."""

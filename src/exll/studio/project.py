@@ -9,6 +9,7 @@ from typing import Self
 from exll.errors import ExLLError, OtherBackboneError
 from exll.features.backbone import DEFAULT, OnnxBackbone
 from exll.features.regions import PixelBox
+from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
@@ -96,8 +97,18 @@ class Project:
     def name(self) -> str:
         return self.folder.resolve().name
 
+    @property
+    def false_alarms(self) -> float:
+        """How strict every answer of this project is: the share of known things that may be called unusual."""
+        return float(self.store.metadata("false_alarms") or FALSE_ALARMS)
+
 
 def _usable_folder(folder: Path) -> Path:
+    if folder.is_file():
+        raise ExLLError(
+            f"{folder} cannot be used as a project's folder: it is a file. A project holds the photos themselves, and "
+            "a model file does not; name a new folder and teach the photos there."
+        )
     if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
         raise ExLLError(f"{folder} is not empty and holds no project; choose an empty or a new folder.")
     try:

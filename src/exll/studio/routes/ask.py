@@ -1,6 +1,7 @@
 """Ask: what an image is. And the way to ask about an image once more without sending it again."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, File, Form, Response, UploadFile
@@ -12,7 +13,7 @@ from exll.studio.errors import UnusableError
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, for_browsers
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
-from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, content_of, name_of
+from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, FalseAlarmsField, content_of, name_of
 from exll.studio.routes.shapes import ExampleShape, PredictionShape
 
 Result = TypeVar("Result")
@@ -29,9 +30,15 @@ class PredictAnswer(BaseModel):
 
 
 @router.post("/predict")
-async def predict(project: CurrentProject, box: BoxField, file: OneFile = None, asked: AskedId = None) -> PredictAnswer:
+async def predict(
+    project: CurrentProject,
+    box: BoxField,
+    false_alarms: FalseAlarmsField,
+    file: OneFile = None,
+    asked: AskedId = None,
+) -> PredictAnswer:
     """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    return await about_image(project, file, asked, box, _predicted)
+    return await about_image(project, file, asked, box, partial(_predicted, false_alarms=false_alarms))
 
 
 @router.get("/asked/{asked}/image", response_class=Response)
@@ -77,9 +84,9 @@ def taught_as(project: Project, image: AnalysedImage) -> list[ExampleShape]:
     return [ExampleShape.of(example) for example in project.store.taught_as(image.digest)]
 
 
-def _predicted(project: Project, recent: RecentImage) -> PredictAnswer:
+def _predicted(project: Project, recent: RecentImage, false_alarms: float) -> PredictAnswer:
     return PredictAnswer(
         asked=recent.image.digest,
-        prediction=PredictionShape.of(project.live.current.predict(recent.image.vector)),
+        prediction=PredictionShape.of(project.live.current.predict(recent.image.vector, false_alarms)),
         taught_as=taught_as(project, recent.image),
     )

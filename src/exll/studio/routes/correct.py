@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form
 from pydantic import BaseModel, Field
 
+from exll.explain.wording import confidence
 from exll.studio.actions import Belief, Offered, correct
 from exll.studio.errors import ConflictError
 from exll.studio.project import Project
@@ -69,17 +70,10 @@ def _belief(belief: Belief) -> BeliefShape:
 def _sentence(label: str, already: bool, before: Belief, after: Belief, turned: bool) -> str:
     if already:
         return f'This image was taught as "{label}" before; it was not taught twice.'
-    change = f"from {_percent(before.probability)} to {_percent(after.probability)}"
+    change = f"from {confidence(before.probability)} to {confidence(after.probability)}"
     if turned:
         return f'Learned: the probability of "{label}" went {change}.'
     return (
         f'Learned, but one example is not enough to change the answer: the probability of "{label}" went {change}. '
         "Teach a few more examples like this one."
     )
-
-
-def _percent(probability: float) -> str:
-    """As on the pages: never 100 %, and 0 % only for 0."""
-    if 0 < probability < 0.005:
-        return "less than 1%"
-    return "more than 99%" if probability >= 0.995 else f"{probability:.0%}"

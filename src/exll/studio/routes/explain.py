@@ -1,5 +1,6 @@
 """Explain: why an image is taken for what it is, with pictures."""
 
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,7 @@ from exll.studio.pictures import encoded
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
 from exll.studio.routes.ask import AskedId, OneFile, about_image, taught_as
-from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject
+from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, FalseAlarmsField
 from exll.studio.routes.shapes import ExampleShape, PredictionShape, image_url, thumbnail_url
 from exll.vision import ImageLearner
 
@@ -70,9 +71,15 @@ class ExplainAnswer(BaseModel):
 
 
 @router.post("/explain")
-async def explain(project: CurrentProject, box: BoxField, file: OneFile = None, asked: AskedId = None) -> ExplainAnswer:
+async def explain(
+    project: CurrentProject,
+    box: BoxField,
+    false_alarms: FalseAlarmsField,
+    file: OneFile = None,
+    asked: AskedId = None,
+) -> ExplainAnswer:
     """The answer with its reasons: hit, near hit, near miss with their pictures, and where in the image."""
-    return await about_image(project, file, asked, box, _explained)
+    return await about_image(project, file, asked, box, partial(_explained, false_alarms=false_alarms))
 
 
 @router.get("/asked/{asked}/evidence", response_class=Response)
@@ -92,17 +99,17 @@ async def evidence(
     return Response(await project.looking.run(draw), media_type="image/png")
 
 
-def _explained(project: Project, recent: RecentImage) -> ExplainAnswer:
+def _explained(project: Project, recent: RecentImage, false_alarms: float) -> ExplainAnswer:
     learner, image = project.live.current.taught(), recent.image
-    explanation = learner.explain(image.seen)
-    prediction = PredictionShape.of(learner.predict_vectors(image.vector[None])[0])
+    explanation = learner.explain(image.seen, false_alarms=false_alarms)
+    (prediction,) = learner.predict_vectors(image.vector[None], false_alarms=false_alarms)
     against = None if explanation.runner_up is None else str(explanation.runner_up)
     where = []
     if project.backbone.has_map:
         where = [_where(learner, image, str(explanation.label), other) for other in dict.fromkeys((None, against))]
     return ExplainAnswer(
         asked=image.digest,
-        prediction=prediction,
+        prediction=PredictionShape.of(prediction),
         reason=explanation.reason,
         hit=_evidence(explanation.hit),
         near_hit=None if explanation.near_hit is None else _evidence(explanation.near_hit),

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from exll.studio.actions import purge, undo
+from exll.studio.actions import purge, set_false_alarms, undo
 from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
@@ -37,7 +37,12 @@ class ProjectAnswer(BaseModel):
     undo: EditShape | None = Field(description="the step that undo would take back: the newest, whoever made it")
     undone: UndoneShape | None = Field(description="the step that was undone last since the studio was started")
     rebuilding: bool
+    false_alarms: float = Field(description="how strict answers are: the share of known things called unusual")
     limits: dict[str, int]
+
+
+class Settings(BaseModel):
+    false_alarms: float = Field(gt=0, lt=1, description="the share of known things that may be called unusual")
 
 
 class PurgeAnswer(BaseModel):
@@ -53,6 +58,13 @@ class UndoAnswer(BaseModel):
 @router.get("/project")
 async def overview(project: CurrentProject) -> ProjectAnswer:
     return await project.reading.run(_overview, project)
+
+
+@router.post("/project/settings")
+async def change_settings(project: CurrentProject, wanted: Settings) -> Settings:
+    """Say how strict answers are. The setting is kept in the project; the event 'settings' tells of it."""
+    await change(project, lambda: set_false_alarms(project, wanted.false_alarms))
+    return wanted
 
 
 @router.post("/project/purge")
@@ -96,6 +108,7 @@ def _overview(project: Project) -> ProjectAnswer:
         undo=None if edit is None else EditShape.of(edit),
         undone=None if undone is None else UndoneShape(**undone.to_dict()),
         rebuilding=project.live.rebuilding,
+        false_alarms=project.false_alarms,
         limits={
             "file_bytes": MOST_FILE_BYTES,
             "request_bytes": MOST_BODY_BYTES,

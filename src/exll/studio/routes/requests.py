@@ -51,8 +51,24 @@ async def _box(
         raise UnusableError(str(error), "Send a box like 10,20,110,90, or none.") from error
 
 
+async def _false_alarms(
+    project: Annotated[Project, Depends(_project)],
+    false_alarms: Annotated[
+        float | None,
+        Form(
+            gt=0,
+            lt=1,
+            description="how strict: the share of known things that may be called unusual or unknown; without it, "
+            "the project's setting",
+        ),
+    ] = None,
+) -> float:
+    return project.false_alarms if false_alarms is None else false_alarms
+
+
 BoxField = Annotated[PixelBox | None, Depends(_box)]
 CurrentProject = Annotated[Project, Depends(_project)]
+FalseAlarmsField = Annotated[float, Depends(_false_alarms)]
 LabelField = Annotated[str, Depends(_label)]
 
 

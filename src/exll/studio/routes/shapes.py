@@ -8,6 +8,7 @@ from exll.estimator import Prediction
 from exll.studio.actions import FileResult, Status
 from exll.studio.edits import Edit
 from exll.studio.store import LARGEST_ID, StoredExample
+from exll.types import Level
 
 MOST_AT_ONCE = 10_000
 
@@ -55,8 +56,10 @@ def thumbnail_url(number: int) -> str:
 class PredictionShape(BaseModel):
     label: str = Field(description="the nearest class; the answer only where known is true")
     probability: float
-    runner_up: str | None
+    runner_up: str | None = Field(description="the second-best class; null where there is only one class")
     known: bool = Field(description="false: like nothing that was taught, say unknown")
+    level: Level = Field(description="usual; unusual: unlike the images that were taught; unknown: known is false")
+    novelty: float | None = Field(description="the score behind level; null where the preset does not measure it")
 
     @classmethod
     def of(cls, prediction: Prediction) -> "PredictionShape":
@@ -65,6 +68,8 @@ class PredictionShape(BaseModel):
             probability=prediction.probability,
             runner_up=None if prediction.runner_up is None else str(prediction.runner_up),
             known=prediction.known,
+            level=prediction.level,
+            novelty=prediction.novelty,
         )
 
 

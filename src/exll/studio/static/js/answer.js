@@ -6,32 +6,46 @@ import { counted, confidenceWords, confidence } from "./words.js";
 
 const SHOWN = 6;
 
+const UNLIKE = "It is unlike the photos you taught.";
+const NOTHING_LIKE_IT = "Nothing I know looks like this.";
+
 /** @param {HTMLElement} element @param {any} prediction */
 export function showAnswer(element, prediction, taughtAs = []) {
-  element.classList.toggle("unknown", !prediction.known);
-  fill(element, prediction.known ? known(prediction) : unknown(prediction), taughtAs.length > 0 && taught(taughtAs));
+  for (const level of ["unusual", "unknown"]) element.classList.toggle(level, prediction.level === level);
+  const words = { usual, unusual, unknown }[prediction.level](prediction);
+  fill(element, words, taughtAs.length > 0 && taught(taughtAs));
 }
 
-function known({ label, probability, runner_up: other }) {
+function usual(prediction) {
+  const { label, probability, runner_up: other } = prediction;
   return [
-    h("p", { class: "faint" }, `${confidenceWords(probability)} …`),
+    h("p", { class: "faint" }, other === null ? "This is …" : `${confidenceWords(probability)} …`),
     h("p", { class: "says" }, h("bdi", {}, label)),
+    howSure(prediction),
+  ];
+}
+
+function unusual(prediction) {
+  return [
+    h("p", { class: "says" }, "Maybe ", h("bdi", {}, prediction.label)),
+    h("p", {}, h("strong", {}, UNLIKE)),
+    howSure(prediction),
+  ];
+}
+
+/** A model of one class says it of everything, so its probability says nothing. */
+function howSure({ probability, runner_up: other }) {
+  if (other === null) return h("p", {}, "It is the only class that I know. Teach a second one.");
+  return [
     bar(probability),
-    h(
-      "p",
-      {},
-      "Confidence: ",
-      h("strong", {}, confidence(probability)),
-      other !== null && ["; second choice: ", quoted(other)],
-      ".",
-    ),
+    h("p", {}, "Confidence: ", h("strong", {}, confidence(probability)), "; second choice: ", quoted(other), "."),
   ];
 }
 
 function unknown({ label }) {
   return [
     h("p", { class: "says" }, "Unknown"),
-    h("p", {}, h("strong", {}, "Nothing I know looks like this.")),
+    h("p", {}, h("strong", {}, NOTHING_LIKE_IT)),
     h("p", { class: "faint" }, "The nearest class is ", quoted(label), "."),
   ];
 }
@@ -48,8 +62,11 @@ function taught(examples) {
 }
 
 /** The words of the answer, for those who listen. */
-export const spoken = ({ label, probability, known: isKnown }) =>
-  isKnown ? `${confidenceWords(probability)} ${label}, ${confidence(probability)}` : "Unknown. Nothing I know looks like this.";
+export function spoken({ label, probability, runner_up: other, level }) {
+  if (level === "unknown") return `Unknown. ${NOTHING_LIKE_IT}`;
+  const share = other === null ? "the only class that I know" : confidence(probability);
+  return level === "unusual" ? `Maybe ${label}, ${share}. ${UNLIKE}` : `${confidenceWords(probability)} ${label}, ${share}`;
+}
 
 /** Hit, near hit, near miss, and what local inference preferred. @param {HTMLElement} element @param {any} found What /api/explain gave. */
 export function showEvidence(element, found) {

@@ -4,10 +4,11 @@ import { get, postForm } from "./api.js";
 import { showAnswer, showEvidence, spoken } from "./answer.js";
 import { Camera } from "./camera.js";
 import { Correction } from "./correction.js";
+import "./strictness.js";
 import { byId, fill, h, wait } from "./dom.js";
 import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { offerMaps } from "./evidence_map.js";
-import { on } from "./events.js";
+import { onAny } from "./events.js";
 import { complain, say, tell, trying } from "./notice.js";
 import { tooLarge } from "./upload.js";
 
@@ -129,7 +130,7 @@ function receive([first, ...more]) {
 async function welcome() {
   const { examples } = (await trying(() => get("/api/classes"))) ?? { examples: 1 };
   if (shown) return;
-  answer.classList.remove("unknown");
+  answer.classList.remove("unusual", "unknown");
   fill(
     answer,
     examples > 0
@@ -158,6 +159,6 @@ freeze.addEventListener("click", async () => ask(await camera.frame()));
 onDrop(byId("show"), receive);
 onPaste(receive);
 guardPage();
-on("rebuilt", () => shown && explain({ asked: shown.asked }));
+onAny(["rebuilt", "settings"], () => shown && explain({ asked: shown.asked }));
 addEventListener("pagehide", () => camera.close());
 welcome();

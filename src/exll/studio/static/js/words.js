@@ -5,11 +5,12 @@ export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
-/** Never 0% or 100% for what is not quite. */
+/** With one digit, as exll prints it: 0% is none and 100% all, and nothing else is rounded to them. */
 export function percent(share) {
-  if (share > 0 && share < 0.005) return "less than 1%";
-  if (share < 1 && share >= 0.995) return "more than 99%";
-  return `${Math.round(share * 100)}%`;
+  if (share === 0 || share === 1) return `${share * 100}%`;
+  if (share > 0 && share < 0.0005) return "under 0.1%";
+  if (share < 1 && share >= 0.9995) return "over 99.9%";
+  return `${(share * 100).toFixed(1)}%`;
 }
 
 /** Never 100%, even where a probability was rounded to 1. */
