@@ -150,6 +150,45 @@ class ExLLClassifier(StreamClassifier):
         check_is_fitted(self)
         return self.learner_.inference().limits(_check_share(false_alarms)).novelty
 
+    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Set confidence, and what is called unusual and unknown, by labelled examples from where the model is used.
+
+        Nothing is learned from them, and no answer changes: only how sure of it the model is. A hundred examples are
+        good, twenty the least. More can be added later; the newest 1,000 count. They are kept in the model and follow
+        it when it learns more; ``forget_calibration`` takes all of it back.
+
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(60, 8)) + 3 * np.eye(8)[np.arange(60) % 3], np.arange(60) % 3
+        >>> clf = ExLLClassifier().fit(X[:30], y[:30]).calibrate(X[30:], y[30:])
+        >>> clf.calibration_count_
+        30
+        """
+        check_is_fitted(self)
+        vectors, labels, _ = self._examples(X, y, None, self.learner_.width)
+        self._check_feature_names(X, False)
+        unknown = sorted(map(repr, set(labels) - set(self.learner_.labels)))
+        if unknown:
+            raise InputError(f"a model can be calibrated only with classes that it knows; got {', '.join(unknown)}.")
+        self.learner_.calibrate(np.concatenate([unit for _, unit in self._chunks(vectors)]), labels)
+        return self
+
+    def forget_calibration(self) -> Self:
+        """Take back all that ``calibrate`` did.
+
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"]).calibrate([[1.0, 0.2]], ["mug"])
+        >>> clf.forget_calibration().calibration_count_
+        0
+        """
+        check_is_fitted(self)
+        self.learner_.forget_calibration()
+        return self
+
+    @property
+    def calibration_count_(self) -> int:
+        """By how many examples the model was calibrated."""
+        self._check_known("calibration_count_")
+        return self.learner_.calibration_count
+
     def predict_proba(self, X: ArrayLike, inference: InferenceName = "fused") -> Matrix:
         """Probabilities, one column per class of ``classes_``; their arg-max is what ``predict`` says.
 

@@ -94,6 +94,24 @@ class Knowledge:
         """
         return self._taught().novelty_threshold(false_alarms)
 
+    def forget_calibration(self) -> Self:
+        """Take back all that ``calibrate`` did.
+
+        >>> import numpy as np
+        >>> from exll import ImageLearner
+        >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)]
+        >>> learner.learn(images, ["black", "white"])
+        >>> learner.calibrate(images, ["black", "white"]).forget_calibration().calibration_count_
+        0
+        """
+        self._taught().forget_calibration()
+        return self
+
+    @property
+    def calibration_count_(self) -> int:
+        """By how many examples the model was calibrated."""
+        return self._taught().calibration_count_
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels seen so far, sorted."""

@@ -238,6 +238,19 @@ class ImageLearner(Knowledge):
             return float(classifier.novelty(self.vectors([image], [box]))[0])
         return classifier.novelty(self.vectors(image, box)) if image else np.empty(0)
 
+    def calibrate(self, images: list[ImageSource], labels: Sequence[Label], boxes: Sequence[Any] | None = None) -> Self:
+        """Set confidence, and what is called unusual and unknown, by labelled images from where the model is used.
+
+        Nothing is learned from them: see :meth:`ExLLClassifier.calibrate`.
+
+        >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)]
+        >>> learner.learn(images, ["black", "white"])
+        >>> learner.calibrate(images, ["black", "white"]).calibration_count_
+        2
+        """
+        self._taught().calibrate(self.vectors(images, boxes), labels)
+        return self
+
     def see(self, image: ImageSource, box: Any = None) -> Seen:
         """An image, or the region ``box`` of it, decoded once and run through the network once. Wherever an image is
         explained, what this gives does as well.

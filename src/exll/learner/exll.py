@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from exll.concurrency.guarded import Guarded
+from exll.errors import InputError
 from exll.learner.block import Block
 from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
@@ -248,6 +249,23 @@ class ExLL(Guarded[Inference], ABC):
         """The classes whose samples came in one clip or one named group; empty where the preset does not look at
         groups."""
         return set()
+
+    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
+        """Set confidence and limits by labelled unit vectors, which are not learned; gives how many there are now."""
+        raise self._no_calibration()
+
+    def forget_calibration(self) -> None:
+        raise self._no_calibration()
+
+    @property
+    def calibration_count(self) -> int:
+        """By how many labelled inputs the model was calibrated."""
+        return 0
+
+    def _no_calibration(self) -> InputError:
+        return InputError(
+            f'the preset "{self.parameters.preset}" has no calibration; teach a model with preset="glocal" for that.'
+        )
 
     def history(self, k: int) -> ClassHistory:
         with self.lock:

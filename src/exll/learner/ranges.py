@@ -26,6 +26,7 @@ def check_ranges(state: Tensors) -> None:
         "reservoir.vectors": UNIT,
         "reservoir.ended_clip_means": UNIT,
         "reservoir.group_means": UNIT,
+        "calibration.vectors": UNIT,
         "reservoir.clip_last": UNIT,
         "reservoir.clip_sum": UNIT * samples,
         "schedule.origin": UNIT,

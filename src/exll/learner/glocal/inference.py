@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from exll.learner.glocal.background import Background, relative_distance
+from exll.learner.glocal.calibration import Calibrated
 from exll.learner.glocal.judgement import Judgement
 from exll.learner.head import SHORTEST
 from exll.learner.inference import Combination, Inference, Judged, Limits, Measured
@@ -30,6 +31,7 @@ class GlocalInference(Inference):
     )
 
     judgement: Judgement
+    calibrated: Calibrated | None
     local_share: float  # of the scores of prototypes, for inputs that are not unusual
 
     def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
@@ -65,7 +67,8 @@ class GlocalInference(Inference):
         if inference == "fused":
             scores = global_scores + self._local_part(local_scores, measured)
         labels = first_of_largest_rows(scores)
-        posteriors, _ = softmax_rows(self.judgement.inverse_temperature(measured.novelty)[:, None] * scores)
+        confidence = self.calibrated or self.judgement
+        posteriors, _ = softmax_rows(confidence.inverse_temperature(measured.novelty)[:, None] * scores)
         raise_winner(posteriors, labels)
         return Judged(labels, posteriors, measured if inference == "fused" else None)
 
@@ -85,7 +88,7 @@ class GlocalInference(Inference):
     def limits(self, false_alarms: float) -> Limits:
         """Kept, since finding them takes as long as a tenth of an answer."""
         if false_alarms not in self._limits:
-            self._limits[false_alarms] = self.judgement.limits(false_alarms)
+            self._limits[false_alarms] = (self.calibrated or self.judgement).limits(false_alarms)
         return self._limits[false_alarms]
 
     @cached_property

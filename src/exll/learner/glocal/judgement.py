@@ -81,8 +81,7 @@ class Judgement:
 
     def inverse_temperature(self, novelty: Vector) -> Vector:
         """The factor on all scores before they become probabilities."""
-        factor: Vector = np.exp(self.intercept - self.slope * _bounded(novelty))
-        return factor
+        return inverse_temperature(self.intercept, self.slope, novelty)
 
     def novelty(self, similarity: Vector, distance: Vector) -> Vector:
         """How little an input is like what was learned; ``distance`` is the relative one from its class."""
@@ -105,12 +104,14 @@ class Judgement:
         the examples of other classes fall below, minus infinity while nothing is known of others."""
         novelty, similarity = np.inf, -np.inf
         if len(self.novelties):
-            # This quantile is unbiased: a new example is as likely to fall between any two neighbours as beyond the
-            # ends.
-            novelty = float(np.quantile(self.novelties, 1.0 - false_alarms, method="weibull"))
+            novelty = share_above(self.novelties, false_alarms)
         if len(self.other_similarities):
-            similarity = float(np.quantile(self.other_similarities, UNKNOWN_SHARE * false_alarms))
+            similarity = float(np.quantile(self.other_similarities, self.unknown_share(false_alarms)))
         return Limits(novelty, similarity)
+
+    @staticmethod
+    def unknown_share(false_alarms: float) -> float:
+        return UNKNOWN_SHARE * false_alarms
 
     def disputes_of(self, global_k: int, local_k: int) -> dict[int, int]:
         """How often each class was the truth of a left-out sample for which global and local inference answered so."""
@@ -148,6 +149,17 @@ class Judgement:
                 raise ValueError(f"{name} is outside [{least}, {most}]")
         reviewed = bool(state["reviewed"])
         return cls(**numbers, novelties=novelties, other_similarities=others, disputes=disputes, reviewed=reviewed)
+
+
+def share_above(values: Vector, share: float) -> float:
+    """The value that this share of all such values exceeds; with fewer than such a share needs, the largest."""
+    # This quantile is unbiased: a new value is as likely to fall between any two neighbours as beyond the ends.
+    return float(np.quantile(values, 1.0 - share, method="weibull"))
+
+
+def inverse_temperature(intercept: float, slope: float, novelty: Vector) -> Vector:
+    factor: Vector = np.exp(intercept - slope * _bounded(novelty))
+    return factor
 
 
 def ridges_to_try(ridge: float) -> tuple[float, ...]:
@@ -351,9 +363,9 @@ def fit_temperature(scores: Matrix, novelty: Vector, truth: Indices) -> tuple[fl
         scaled = factor[:, None] * scores
         likely, total = softmax_rows(scaled)
         change = factor * (np.vecdot(likely, scores) - scores[rows, truth])
-        slopes = np.array([change.sum(), change @ usual + (slope - SLOPE) / SLOPE_WIDTH**2])
-        prior = 0.5 * ((slope - SLOPE) / SLOPE_WIDTH) ** 2
-        return float((total - scaled[rows, truth]).sum() + prior), slopes
+        off = (slope - SLOPE) / SLOPE_WIDTH
+        slopes = np.array([change.sum(), change @ usual + off / SLOPE_WIDTH])
+        return float((total - scaled[rows, truth]).sum() + 0.5 * off**2), slopes
 
     found = minimize(loss, np.array([0.0, SLOPE]), jac=True, bounds=[INTERCEPTS, SLOPES], method="L-BFGS-B")
     return float(found.x[0]), float(found.x[1])

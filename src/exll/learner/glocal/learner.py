@@ -12,12 +12,15 @@ Where it differs from the paper:
   fifth since, and once it is long, by 35 %.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of
+from exll.learner.glocal.calibration import LEAST, Calibrated, CalibrationInputs
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
 from exll.learner.glocal.reservoir import Reservoir, group_number
@@ -31,7 +34,7 @@ from exll.learner.precision import Precision, Shrinkage, precision_for, precisio
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.linalg.ties import first_of_largest
-from exll.types import Group, Matrix, Tensors, Vector
+from exll.types import Group, Label, Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet
 ROUNDING_VARIANCE = 1e-4  # unit vectors that vary less than this are never kept in half precision
@@ -56,6 +59,7 @@ class GlocalLearner(ExLL):
         self._judgement = Judgement()
         self._reservoir = Reservoir(width)
         self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
+        self._calibration = CalibrationInputs(width)
 
     def classes_from_one_group(self) -> set[int]:
         with self.lock:
@@ -68,6 +72,7 @@ class GlocalLearner(ExLL):
             "reservoir": self._reservoir,
             "judgement": self._judgement,
             "schedule": self._schedule,
+            "calibration": self._calibration,
         }
 
     @property
@@ -214,10 +219,29 @@ class GlocalLearner(ExLL):
                 partial(whitened_cosine, cosine=judgement.class_weight, distance=judgement.nearness_weight),
             ),
             judgement=judgement,
+            calibrated=None,
             local_share=judgement.prototype_weight / cosine,
         )
         _ = answers.background  # made now, so that nobody who asks waits for it
-        return answers
+        inputs = self._calibration
+        if len(inputs) < LEAST:
+            return answers
+        scores, measured = answers.fused_scores(inputs.vectors.astype(np.float64))
+        return replace(answers, calibrated=Calibrated.by(scores, measured, inputs.classes, judgement))
+
+    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
+        number_of = {label: k for k, label in enumerate(self._labels)}
+        with self._changing():
+            self._calibration.add(X, np.array([number_of[label] for label in labels], np.int64))
+            return len(self._calibration)
+
+    def forget_calibration(self) -> None:
+        with self._changing():
+            self._calibration.clear()
+
+    @property
+    def calibration_count(self) -> int:
+        return len(self._calibration)
 
     def _before_merge(self, kept: int, absorbed: int) -> None:
         one, other = (int(self._megaclouds.counts[k]) for k in (kept, absorbed))
@@ -260,6 +284,7 @@ class GlocalLearner(ExLL):
         self._reservoir.restore(part_of("reservoir", state), self.sample_count, class_of)
         if self._reservoir.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
             raise ValueError("the reservoir has no vectors")
+        self._calibration.restore(part_of("calibration", state), self.class_count)
         judgement = part_of("judgement", state)
         if "disputes" in judgement:
             self._judgement = Judgement.from_state(judgement, self.class_count)
