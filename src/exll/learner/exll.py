@@ -14,6 +14,7 @@ import numpy as np
 from exll.concurrency.guarded import Guarded
 from exll.errors import InputError
 from exll.learner.block import Block
+from exll.learner.expected import Expected
 from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.lagging import LaggingPrecision
@@ -266,6 +267,10 @@ class ExLL(Guarded[Inference], ABC):
         return InputError(
             f'the preset "{self.parameters.preset}" has no calibration; teach a model with preset="glocal" for that.'
         )
+
+    def expected(self) -> Expected | None:
+        """What the model expects of itself, by samples that it leaves out; None where it cannot, or not yet."""
+        return None
 
     def history(self, k: int) -> ClassHistory:
         with self.lock:

@@ -67,8 +67,7 @@ class GlocalInference(Inference):
         if inference == "fused":
             scores = global_scores + self._local_part(local_scores, measured)
         labels = first_of_largest_rows(scores)
-        confidence = self.calibrated or self.judgement
-        posteriors, _ = softmax_rows(confidence.inverse_temperature(measured.novelty)[:, None] * scores)
+        posteriors, _ = softmax_rows(self.confidence.inverse_temperature(measured.novelty)[:, None] * scores)
         raise_winner(posteriors, labels)
         return Judged(labels, posteriors, measured if inference == "fused" else None)
 
@@ -79,6 +78,10 @@ class GlocalInference(Inference):
         measured = self._measured(X, dots, global_scores)
         return global_scores + self._local_part(local_scores, measured), measured
 
+    @property
+    def confidence(self) -> Judgement | Calibrated:
+        return self.calibrated or self.judgement
+
     @cached_property
     def background(self) -> Background:
         """All classes as one."""
@@ -88,7 +91,7 @@ class GlocalInference(Inference):
     def limits(self, false_alarms: float) -> Limits:
         """Kept, since finding them takes as long as a tenth of an answer."""
         if false_alarms not in self._limits:
-            self._limits[false_alarms] = (self.calibrated or self.judgement).limits(false_alarms)
+            self._limits[false_alarms] = self.confidence.limits(false_alarms)
         return self._limits[false_alarms]
 
     @cached_property

@@ -24,7 +24,7 @@ is held down, and nothing is called unusual for its novelty.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,6 +52,12 @@ LOCAL_FROM = 0.5  # the share of the stream's own examples for which prototypes 
 MODEST = (
     0.8  # the mean confidence, on the stream's own examples, of a model that has seen every class in one group only
 )
+
+
+class Confidence(Protocol):
+    """What probabilities are made with."""
+
+    def inverse_temperature(self, novelty: Vector) -> Vector: ...
 
 
 @dataclass(frozen=True)
@@ -199,6 +205,13 @@ def judge(ridge: float, evidence: Evidence, other_similarity: Callable[[float, f
         other_similarities=np.sort(other_similarity(judgement.class_weight, judgement.nearness_weight)),
         disputes=_disputes(judgement, left_out),
     )
+
+
+def probability_of_truth(judgement: Judgement, confidence: Confidence, left_out: LeftOut) -> tuple[Vector, Indices]:
+    """Of every left-out sample, and what it is taken for; ``confidence`` may be that of a calibration."""
+    scores = _scores(judgement, left_out)
+    likely, _ = softmax_rows(confidence.inverse_temperature(_novelty(judgement, left_out))[:, None] * scores)
+    return likely[np.arange(len(left_out.truth)), left_out.truth], scores.argmax(axis=1)
 
 
 def _class_weights(left_out: LeftOut) -> tuple[float, float]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of
+from exll.learner.expected import Expected
 from exll.learner.glocal.calibration import LEAST, Calibrated, CalibrationInputs
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
@@ -33,6 +34,7 @@ from exll.learner.part import Part
 from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
+from exll.linalg.threads import one_blas_thread
 from exll.linalg.ties import first_of_largest
 from exll.types import Group, Label, Matrix, Tensors, Vector
 
@@ -228,6 +230,16 @@ class GlocalLearner(ExLL):
             return answers
         scores, measured = answers.fused_scores(inputs.vectors.astype(np.float64))
         return replace(answers, calibrated=Calibrated.by(scores, measured, inputs.classes, judgement))
+
+    def expected(self) -> Expected | None:
+        with self.lock:
+            self._check_whole()
+            if not self._judgement.reviewed or self.class_count < 2:
+                return None
+            answers = self.inference()
+            assert isinstance(answers, GlocalInference)
+            with one_blas_thread():
+                return self._reviewed().expected(self._judgement, answers.confidence)
 
     def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
         number_of = {label: k for k, label in enumerate(self._labels)}

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.judgement import Evidence, Judgement, judge, loss_of_ridge, ridges_to_try
+from exll.learner.expected import Expected
+from exll.learner.glocal.judgement import (
+    Confidence,
+    Evidence,
+    Judgement,
+    judge,
+    loss_of_ridge,
+    probability_of_truth,
+    ridges_to_try,
+)
 from exll.learner.glocal.leaving_out import (
     Means,
     Products,
@@ -26,7 +35,7 @@ from exll.learner.glocal.reservoir import Groups, Reservoir
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
-from exll.types import Tensors, Vector
+from exll.types import Indices, Tensors, Vector
 
 FIRST_REVIEW = 16
 LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
@@ -116,6 +125,32 @@ class Reviewed:
         with_look_alikes = left_out_with_group(p, n, look_alikes(p.means, p.own).among(photos))
         return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative)
 
+    def expected(self, judgement: Judgement, confidence: Confidence) -> Expected:
+        """Photos elsewhere are those that are left out with a third of their class."""
+        classes = len(self.megaclouds)
+        some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
+        p, groups = (
+            self.products(self.precision_with(judgement.ridge), some),
+            self.reservoir.groups(classes).among(some),
+        )
+        third = thirds(p.means, p.own, p.truth).among(groups.photos & groups.informative)
+        elsewhere = left_out_with_group(p, self.samples, third)
+        elsewhere = elsewhere.joined(
+            left_out_with_group(p, self.samples, groups_that_came_together(p, groups, self.origin))
+        )
+        alone = left_out_alone(p, self.samples)
+        of_alone, _ = probability_of_truth(judgement, confidence, alone)
+        of_elsewhere, answers = probability_of_truth(judgement, confidence, elsewhere)
+        taken_for = np.zeros((classes, classes), np.int64)
+        np.add.at(taken_for, (elsewhere.truth, answers), 1)
+        np.fill_diagonal(taken_for, 0)
+        return Expected(
+            like_these=_mean_by_class(of_alone, alone.truth, classes),
+            new_groups=_mean_by_class(of_elsewhere, elsewhere.truth, classes),
+            groups=self.reservoir.group_counts(classes),
+            confused_with=np.where(taken_for.any(axis=1), taken_for.argmax(axis=1), -1),
+        )
+
     def some(self, most: int) -> slice:
         """At most so many samples of the reservoir, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came
         first."""
@@ -141,3 +176,11 @@ class Reviewed:
             place_of[reservoir.prototypes[some]],
             means,
         )
+
+
+def _mean_by_class(values: Vector, classes_of: Indices, classes: int) -> Vector:
+    """NaN for a class without values. Few values are drawn towards the mean of all, which counts like two of them."""
+    counts = np.bincount(classes_of, minlength=classes)
+    totals = np.bincount(classes_of, weights=values, minlength=classes) + 2.0 * values.mean() if len(values) else counts
+    means: Vector = np.where(counts > 0, totals / (counts + 2.0), np.nan)
+    return means
