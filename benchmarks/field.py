@@ -1,7 +1,7 @@
 """What the model says of itself where it is used: in new domains, in other clips, of unknown things.
 
-``field.py [domains|clips|levels|calibrate|progress ...]`` prints tables in Markdown (docs/results.md), from the features
-of ../shared/data. Accuracy, mean confidence and levels of the preset glocal beside the accuracy of SLDA (centred).
+``field.py [domains|clips|levels|calibrate|progress ...]`` prints tables in Markdown (docs/results.md), from features
+in ../shared/data. Accuracy, mean confidence and levels of the preset glocal beside the accuracy of SLDA (centred).
 """
 
 import os

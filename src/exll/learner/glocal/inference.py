@@ -35,8 +35,14 @@ class GlocalInference(Inference):
     local_share: float  # of the scores of prototypes, for inputs that are not unusual
 
     def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
-        global_scores, _ = self.global_and_local(dots)
-        return first_of_largest_rows(global_scores + self.local_part(X, dots))
+        global_scores, local_scores = self.global_and_local(dots)
+        labels = first_of_largest_rows(global_scores)
+        # Where both have the same answer, their sum has it too, whatever the share; so only others are measured.
+        differ = np.flatnonzero(labels != first_of_largest_rows(local_scores))
+        if self.local_share and len(differ):
+            fused = global_scores[differ] + self.local_part(X[differ], dots[differ])
+            labels[differ] = first_of_largest_rows(fused)
+        return labels
 
     def local_part(self, X: Matrix, dots: Matrix) -> Matrix:
         global_scores, local_scores = self.global_and_local(dots)
