@@ -211,7 +211,7 @@ TABLES = {one.__name__: one for one in (domains, clips, levels, calibrate, progr
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=list(TABLES))
-    for wanted in parser.parse_args().tables:
+    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[])
+    for wanted in parser.parse_args().tables or TABLES:
         print(f"\n{TABLES[wanted].__doc__}\n")
         TABLES[wanted]()
