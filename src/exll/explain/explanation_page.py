@@ -41,13 +41,15 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
 def _earlier_cases(explanation: Explanation) -> int:
     """100% of two cases is not much: where the probability is a share of earlier cases, their number; else 0."""
     cases = sum(explanation.pair_counts.values())
-    if not cases or not math.isclose(explanation.probability, explanation.pair_counts[explanation.label] / cases):
+    own = explanation.pair_counts.get(explanation.label, 0)
+    if not own or not math.isclose(explanation.probability, own / cases):
         return 0
     return cases
 
 
 def _pictures(evidence: Evidence | None, thumbnails: Thumbnails) -> list[Thumbnail]:
-    return [] if evidence is None else [thumbnails.of(example.name) for example in evidence.examples[:PICTURES]]
+    """Those that are found; where none is, words that say why."""
+    return [] if evidence is None else list(thumbnails.some([one.name for one in evidence.examples], PICTURES))
 
 
 @dataclass(frozen=True)
