@@ -1,6 +1,7 @@
 """Streams and comparisons that many tests need."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
 from exll.saving.old_names import NEW_NAMES
 from exll.stream_classifier import StreamClassifier
-from exll.types import Matrix, RecordsKind, Tensors
+from exll.types import Group, Matrix, RecordsKind, Tensors
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
@@ -160,13 +161,15 @@ def with_old_names(tensors: Tensors) -> Tensors:
     return {old.get(name, name): tensor for name, tensor in tensors.items()}
 
 
-def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, OracleGlocal]:
+def learned_with_oracle(
+    stream: Stream, ridge: float, groups: Sequence[Group] | None = None
+) -> tuple[GlocalLearner, OracleGlocal]:
     """A glocal learner and the slow one over the same samples, which are rounded so that the reservoir can hold
     them all."""
     X = halved(stream.unit).astype(np.float64)
     learner = untaught(X.shape[1], "glocal")
     assert isinstance(learner, GlocalLearner)
-    learner.learn(X, stream.y)
+    learner.learn(X, stream.y, groups=groups)
     clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
     return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)
 
