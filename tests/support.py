@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
+from exll import ExLLClassifier
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products
+from exll.learner.glocal.reservoir import Groups
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
@@ -84,6 +86,21 @@ def stream_of_clips(
     places = [list(range(start, start + frames)) for start in range(0, len(X), frames)]
     queries = np.concatenate([clip(k) for k in range(2 * classes)])
     return Stream(X, np.repeat(labels, frames).tolist(), queries), places
+
+
+def stream_of_groups(seed: int, *, each: int = 15) -> tuple[Stream, list[str]]:
+    """Six classes in four places each, shuffled, and the name of each sample's place. Places of one class are as far
+    from each other as those of two, so what is learned in some says little of the next. The queries are one example of
+    every class in ten more places."""
+    rng = np.random.default_rng([seed, 11])
+    things = rng.normal(size=(6, 8))
+    keys = [(k, place) for k in range(6) for place in range(4)]
+    centres = {key: things[key[0]] + 2.5 * rng.normal(size=8) for key in keys}
+    rows = [keys[i] for i in rng.permutation(np.repeat(np.arange(24), each))]
+    X = np.array([centres[key] + 0.3 * rng.normal(size=8) for key in rows])
+    seen = [k for k, _ in rows]
+    queries = np.repeat(things[list(dict.fromkeys(seen))], 10, axis=0) + 2.5 * rng.normal(size=(60, 8))
+    return Stream(X, in_order_of_sight(seen), queries), [f"{k} at {place}" for k, place in rows]
 
 
 def in_order_of_sight(labels: list[int]) -> list[int]:
@@ -172,6 +189,17 @@ def learned_with_oracle(
     learner.learn(X, stream.y, groups=groups)
     clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
     return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)
+
+
+def glocal_learner(model: ExLLClassifier) -> GlocalLearner:
+    assert isinstance(model.learner_, GlocalLearner)
+    return model.learner_
+
+
+def groups_of(model: ExLLClassifier) -> Groups:
+    """What came together, by the reservoir of a model."""
+    learner = glocal_learner(model)
+    return learner._reservoir.groups(learner.class_count)
 
 
 def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:
