@@ -1,6 +1,7 @@
 """Streams and comparisons that many tests need."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,15 +10,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
+from exll import ExLLClassifier
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products
+from exll.learner.glocal.reservoir import Groups
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
 from exll.saving.old_names import NEW_NAMES
 from exll.stream_classifier import StreamClassifier
-from exll.types import Matrix, RecordsKind, Tensors
+from exll.types import Group, Matrix, RecordsKind, Tensors
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
@@ -83,6 +86,21 @@ def stream_of_clips(
     places = [list(range(start, start + frames)) for start in range(0, len(X), frames)]
     queries = np.concatenate([clip(k) for k in range(2 * classes)])
     return Stream(X, np.repeat(labels, frames).tolist(), queries), places
+
+
+def stream_of_groups(seed: int, *, each: int = 15) -> tuple[Stream, list[str]]:
+    """Six classes in four places each, shuffled, and the name of each sample's place. Places of one class are as far
+    from each other as those of two, so what is learned in some says little of the next. The queries are one example of
+    every class in ten more places."""
+    rng = np.random.default_rng([seed, 11])
+    things = rng.normal(size=(6, 8))
+    keys = [(k, place) for k in range(6) for place in range(4)]
+    centres = {key: things[key[0]] + 2.5 * rng.normal(size=8) for key in keys}
+    rows = [keys[i] for i in rng.permutation(np.repeat(np.arange(24), each))]
+    X = np.array([centres[key] + 0.3 * rng.normal(size=8) for key in rows])
+    seen = [k for k, _ in rows]
+    queries = np.repeat(things[list(dict.fromkeys(seen))], 10, axis=0) + 2.5 * rng.normal(size=(60, 8))
+    return Stream(X, in_order_of_sight(seen), queries), [f"{k} at {place}" for k, place in rows]
 
 
 def in_order_of_sight(labels: list[int]) -> list[int]:
@@ -160,15 +178,28 @@ def with_old_names(tensors: Tensors) -> Tensors:
     return {old.get(name, name): tensor for name, tensor in tensors.items()}
 
 
-def learned_with_oracle(stream: Stream, ridge: float) -> tuple[GlocalLearner, OracleGlocal]:
+def learned_with_oracle(
+    stream: Stream, ridge: float, groups: Sequence[Group] | None = None
+) -> tuple[GlocalLearner, OracleGlocal]:
     """A glocal learner and the slow one over the same samples, which are rounded so that the reservoir can hold
     them all."""
     X = halved(stream.unit).astype(np.float64)
     learner = untaught(X.shape[1], "glocal")
     assert isinstance(learner, GlocalLearner)
-    learner.learn(X, stream.y)
+    learner.learn(X, stream.y, groups=groups)
     clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
     return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)
+
+
+def glocal_learner(model: ExLLClassifier) -> GlocalLearner:
+    assert isinstance(model.learner_, GlocalLearner)
+    return model.learner_
+
+
+def groups_of(model: ExLLClassifier) -> Groups:
+    """What came together, by the reservoir of a model."""
+    learner = glocal_learner(model)
+    return learner._reservoir.groups(learner.class_count)
 
 
 def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:

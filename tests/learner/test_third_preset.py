@@ -43,7 +43,8 @@ class SummedInference(Inference):
         rule="Both give every class a score, and the two are added.", decider="what local inference adds"
     )
 
-    def fused_labels(self, global_scores: Matrix, local_scores: Matrix) -> Indices:
+    def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
+        global_scores, local_scores = self.global_and_local(dots)
         return first_of_largest_rows(global_scores + local_scores)
 
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
@@ -53,10 +54,11 @@ class SummedInference(Inference):
         raise_winner(posteriors, labels)
         return Judged(labels, posteriors, None)
 
-    def local_part(self, local_scores: Matrix) -> Matrix:
+    def local_part(self, X: Matrix, dots: Matrix) -> Matrix:
+        _, local_scores = self.global_and_local(dots)
         return local_scores
 
-    def reason(self, k: int, global_k: int, local_k: int) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         return f'{self.said(global_k, local_k)}; the sum of both scores is largest for "{self.labels[k]}".'
 
 

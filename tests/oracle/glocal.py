@@ -66,7 +66,7 @@ class OracleGlocal:
     def precision(self, scatter: Matrix) -> Matrix:
         """The count and the ridge are those of the whole stream, whatever the scatter was taken without."""
         count, width = self.stream.shape
-        ridge = max(self.ridge * np.trace(self.whole_scatter) / (count * width), 1e-6)
+        ridge = max(self.ridge * np.trace(self.whole_scatter) / (count * width), 1e-14)
         return np.asarray(np.linalg.inv(scatter / count + ridge * np.eye(width)))
 
     @cached_property
@@ -108,28 +108,53 @@ class OracleGlocal:
             self._origin_of(groups),
         )
 
-    def parts_without_cloud(self, i: int) -> Parts:
-        """As if all samples of its prototype, lying at its centre, had never been in the class; what they are spread
-        around that centre stays in the covariance."""
-        k, cloud = self.truths[i], self.clouds[i]
-        groups = [[j for j in self.samples_of(c) if self.clouds[j] != cloud] for c in self.classes]
-        precision = self.precision(self.scatter([*groups, self.members_of(cloud)]))
-        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, {cloud}, self._origin_of(groups))
-
-    def parts_without_clip(self, i: int, clip: list[int]) -> Parts:
-        """As if the samples of its clip, lying at their mean, had never been in the class. A prototype goes with
-        them if it is theirs by more than half; the one with the smallest share of them stays in any case."""
+    def parts_without_group(self, i: int, group: list[int], gone: set[int]) -> Parts:
+        """As if a group that sample i is in had never been in the class, nor the prototypes ``gone``. How the others of
+        the group lie around their own mean stays in the covariance; sample i is nowhere in it."""
+        groups = [[j for j in self.samples_of(c) if j not in group] for c in self.classes]
+        rest = [j for j in group if j != i]
+        precision = self.precision(self.scatter([*groups, *([rest] if rest else [])]))
         k = self.truths[i]
-        groups = [[j for j in self.samples_of(c) if j not in clip] for c in self.classes]
+        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, gone, self._origin_of(groups))
+
+    def clouds_that_go_with(self, group: list[int]) -> set[int]:
+        """The prototypes that are of the group by more than half; the one with the smallest share of it stays in any
+        case."""
         shares = {
-            cloud: sum(j in clip for j in self.members_of(cloud)) / len(self.members_of(cloud))
-            for cloud in self.clouds_of(k)
+            cloud: sum(j in group for j in self.members_of(cloud)) / len(self.members_of(cloud))
+            for cloud in self.clouds_of(self.truths[group[0]])
         }
         gone = {cloud for cloud, share in shares.items() if share > 0.5}
-        if gone == set(shares):
-            gone.remove(min(shares, key=shares.__getitem__))
-        precision = self.precision(self.scatter([*groups, clip]))
-        return self._parts(self.stream[i], precision, {k: self.mean(groups[k])}, {}, gone, self._origin_of(groups))
+        return gone - {min(shares, key=shares.__getitem__)} if gone == set(shares) else gone
+
+    def thirds(self, k: int) -> list[list[int]]:
+        """The prototypes of a class in three groups: the two whose union adds least to the sum of squares become one,
+        until no more than three are left."""
+        groups = [[cloud] for cloud in self.clouds_of(k)]
+        while len(groups) > 3:
+            pairs = [(a, b) for a in range(len(groups)) for b in range(a)]
+            a, b = min(pairs, key=lambda pair: self._added_by_joining(groups[pair[0]], groups[pair[1]]))
+            groups[b] += groups.pop(a)
+        return groups
+
+    def _added_by_joining(self, one: list[int], other: list[int]) -> float:
+        halves = [[j for cloud in clouds for j in self.members_of(cloud)] for clouds in (one, other)]
+        apart, joined = (np.trace(self.scatter(groups)) for groups in (halves, [halves[0] + halves[1]]))
+        return float(joined - apart)
+
+    def similarity_to_others(self, i: int, class_weight: float, nearness_weight: float) -> float:
+        """The cosine of sample i with the class that it would be taken for, had its own never been learned."""
+        own, precision = self.truths[i], self.whole_precision
+        origin = self.mean([j for j, k in enumerate(self.truths) if k != own])
+        seen, cosines, scores = self.stream[i] - origin, [], []
+        for k in self.classes:
+            if k != own:
+                mean = self.mean(self.samples_of(k)) - origin
+                dot, squared = mean @ precision @ seen, mean @ precision @ mean
+                towards = dot / np.sqrt(squared) if squared > 1e-12 else 0.0
+                cosines.append(towards / np.sqrt(seen @ precision @ seen))
+                scores.append(class_weight * towards + nearness_weight * (dot - 0.5 * squared))
+        return float(cosines[int(np.argmax(scores))])
 
     def _origin_of(self, groups: list[list[int]]) -> Vector:
         """The mean of the classes' means, each with its share of the whole stream."""

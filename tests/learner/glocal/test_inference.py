@@ -24,13 +24,22 @@ def taught(seed: int, width: int, classes: int, samples: int) -> tuple[GlocalLea
     return *learned_with_oracle(stream, ridge), stream
 
 
-def slow_scores(judged: Judgement, parts: Parts, name: InferenceName) -> Vector:
+def slow_scores(judged: Judgement, parts: Parts, name: InferenceName, novelty: float) -> Vector:
     global_scores = judged.class_weight * parts.towards_class + judged.nearness_weight * parts.nearness
     if name == "global":
         return global_scores
     if name == "local":
         return max(judged.class_weight + judged.prototype_weight, 0.1) * parts.towards_prototype
-    return global_scores + judged.prototype_weight * parts.towards_prototype
+    share = slow_share(judged, novelty)
+    return global_scores + share * judged.prototype_weight * parts.towards_prototype
+
+
+def slow_share(judged: Judgement, novelty: float) -> float:
+    """Of the weight of prototypes: all up to the median of the novelties, none from their largest six per cent on."""
+    if not len(judged.novelties):
+        return 1.0
+    full, none = np.quantile(judged.novelties, [0.5, 0.94])
+    return float(min(1.0, max(0.0, (none - novelty) / (none - full))))
 
 
 @pytest.mark.parametrize(("seed", "width", "classes", "samples"), CASES)
@@ -42,28 +51,64 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
     assert isinstance(asked, GlocalInference)
     judged = asked.judgement
     all_parts = [oracle.parts(x) for x in queries]
+    measured = asked.judged(queries, asked.dots(queries), "fused").measured
+    assert measured is not None
+    for row, parts in enumerate(all_parts):
+        k = int((judged.class_weight * parts.towards_class + judged.nearness_weight * parts.nearness).argmax())
+        similarity = parts.towards_class[k] / parts.norms
+        outlying = oracle.relative_distance(queries[row], k) - judged.distance_mean
+        outlying *= judged.distance_weight / judged.distance_std
+        novelty = (judged.similarity_mean - similarity) / judged.similarity_std + outlying
+        assert measured.similarity[row] == pytest.approx(similarity, rel=1e-6, abs=1e-6)
+        assert measured.novelty[row] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
     for name in NAMES:
-        scores = np.array([slow_scores(judged, parts, name) for parts in all_parts])
+        rows = zip(all_parts, measured.novelty, strict=True)
+        scores = np.array([slow_scores(judged, parts, name, novelty) for parts, novelty in rows])
         if name != "fused":
             np.testing.assert_allclose(asked.scores(queries, name), scores, rtol=1e-7, atol=1e-7)
         labels, posteriors = asked.posteriors(queries, name)
         np.testing.assert_array_equal(labels, scores.argmax(axis=1))
         np.testing.assert_array_equal(asked.winners(queries, name), labels)
-        for row, (parts, k) in enumerate(zip(all_parts, labels.tolist(), strict=True)):
-            similarity = (
-                judged.class_weight * parts.towards_class[k] + judged.prototype_weight * parts.towards_prototype[k]
-            ) / ((judged.class_weight + judged.prototype_weight) * parts.norms)
-            standardised = (similarity - judged.similarity_mean) / judged.similarity_std
-            factor = np.exp(
-                judged.intercept + judged.slope * min(max(standardised, -10 if judged.slope > 0 else -3), 3)
-            )
-            expected = softmax(factor * scores[row])
-            np.testing.assert_allclose(posteriors[row], expected, rtol=1e-5, atol=1e-7)
-            if name == "fused":
-                outlying = oracle.relative_distance(queries[row], k) - judged.distance_mean
-                outlying *= judged.distance_weight / judged.distance_std
-                novelty = (judged.similarity_mean - similarity) / judged.similarity_std + outlying
-                assert asked.novelty(queries[row : row + 1])[0] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
+        factors = np.exp(judged.intercept - judged.slope * np.clip(measured.novelty, -3, 10))
+        np.testing.assert_allclose(posteriors, softmax(factors[:, None] * scores, axis=1), rtol=1e-5, atol=1e-7)
+
+
+def test_the_cases_hold_prototypes_that_count_in_full_in_part_and_not_at_all() -> None:
+    shares = set()
+    for case in CASES:
+        learner, _, stream = taught(*case)
+        asked = learner.inference()
+        assert isinstance(asked, GlocalInference)
+        if asked.local_share > 0.01:
+            found = asked.judgement.local_shares(asked.novelty(stream.unit_queries))
+            shares |= {0 if share == 0 else 1 if share == 1 else 0.5 for share in found.tolist()}
+            X, dots = stream.unit_queries, asked.dots(stream.unit_queries)
+            _, local_scores = asked.global_and_local(dots)
+            expected = asked.local_share * found[:, None] * local_scores
+            np.testing.assert_allclose(asked.local_part(X, dots), expected)
+    assert shares == {0, 0.5, 1}
+
+
+def test_an_input_is_unknown_by_its_similarity_and_unusual_by_its_novelty() -> None:
+    stream = random_stream(2, width=12, classes=5, samples=120, queries=200)
+    asked = learned(stream, "glocal").inference()
+    assert isinstance(asked, GlocalInference)
+    seen = set()
+    for false_alarms in (0.06, 0.3):
+        limits = asked.limits(false_alarms)
+        assert limits.novelty == np.quantile(asked.judgement.novelties, 1 - false_alarms, method="weibull")
+        assert limits.similarity == np.quantile(asked.judgement.other_similarities, false_alarms / 2)
+        judged = asked.judged(stream.unit_queries, asked.dots(stream.unit_queries), "fused")
+        assert judged.measured is not None
+        for novelty, similarity, level in zip(*judged.measured, asked.levels(judged, false_alarms), strict=True):
+            if similarity < limits.similarity:
+                assert level == "unknown"
+            else:
+                assert level == ("unusual" if novelty > limits.novelty else "usual")
+            seen.add(level)
+    assert seen == {"usual", "unusual", "unknown"}
+    other = asked.judged(stream.unit_queries, asked.dots(stream.unit_queries), "local")
+    assert set(asked.levels(other, 0.06)) == {"usual"}
 
 
 def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the_precision() -> None:
@@ -74,7 +119,7 @@ def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the
         means = np.array([learner.megacloud(k).mean for k in range(learner.class_count)])
         own = np.diagonal(asked.scores(means, "global"))
         assert np.sqrt(np.mean(own**2)) == pytest.approx(FIRST_COSINE)
-        assert asked.novelty_threshold(0.05) == np.inf
+        assert asked.limits(0.05) == (np.inf, -np.inf)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -3,8 +3,9 @@ import pytest
 
 from exll.learner.glocal import reservoir as reservoir_module
 from exll.learner.glocal.clips import SHORTEST_CLIP
+from exll.learner.glocal.group_means import MOST_UNNEEDED
 from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.glocal.reservoir import MOST, STRETCH, Reservoir, _positions_after
+from exll.learner.glocal.reservoir import MOST, STRETCH, Reservoir, _positions_after, group_number
 from exll.linalg.half_precision import halved
 from exll.types import Indices, RecordsKind
 from support import Stream, random_stream, untaught
@@ -14,7 +15,7 @@ def positions_after(samples: int) -> Indices:
     """The places in the stream of those kept, by their place among them."""
     reservoir = Reservoir(1)
     for position in range(samples):
-        reservoir.learn(position, np.array([position / 2**16]), position % 7, position % 11, 0.0)
+        reservoir.learn(position, np.array([position / 2**16]), position % 7, position % 11, None, 0.0)
     np.testing.assert_array_equal(reservoir.vectors(None)[:, 0], reservoir.positions / 2**16)
     positions = reservoir.positions
     np.testing.assert_array_equal(reservoir.classes, positions % 7)
@@ -99,6 +100,16 @@ def test_their_vectors_are_the_same_wherever_they_are_kept(records: RecordsKind)
     np.testing.assert_array_equal(vectors, halved(stream.unit)[_positions_after(len(stream.y))])
 
 
+def test_vectors_that_hardly_vary_stay_in_single_precision() -> None:
+    rng = np.random.default_rng(0)
+    for noise, rounded in ((0.001, False), (0.1, True)):
+        X = rng.normal(size=(3, 10))[[0, 1, 2] * 20] + noise * rng.normal(size=(60, 10))
+        learner = untaught(10, "glocal", records="none")
+        assert isinstance(learner, GlocalLearner)
+        learner.learn(X / np.linalg.norm(X, axis=1, keepdims=True), [0, 1, 2] * 20)
+        assert learner._reservoir.rounded == rounded
+
+
 @pytest.mark.parametrize("records", ["none", "refs", "vectors", 3])
 def test_while_the_stream_is_young_their_vectors_are_in_single_precision(records: RecordsKind) -> None:
     stream = random_stream(4, width=30, classes=4, samples=40)
@@ -113,16 +124,22 @@ def test_while_the_stream_is_young_their_vectors_are_in_single_precision(records
     assert learner._reservoir.rounded
 
 
-@pytest.mark.parametrize("length", [1, 4, 6])
-def test_their_size_does_not_grow_beyond_the_room(length: int) -> None:
-    """However long the clips are."""
+@pytest.mark.parametrize("kind", ["photos", "short clips", "clips", "named groups"])
+def test_their_size_does_not_grow_beyond_the_room(kind: str) -> None:
+    """Whatever they came in."""
+    length = {"photos": 1, "short clips": SHORTEST_CLIP - 1}.get(kind, SHORTEST_CLIP + 1)
     reservoir = Reservoir(4)
     reservoir.round_vectors(None)
-    sizes = []
-    for position in range(30 * MOST):
-        reservoir.learn(position, np.ones(4), position // length % 2, 0, 1.0)
+    sizes, groups = [], 0
+    for position in range(12 * MOST):
+        angle = 0.1 * (position % length)
+        x = np.array([np.cos(angle), np.sin(angle), 0.0, 0.0])
+        group = group_number(position // 3) if kind == "named groups" else None
+        reservoir.learn(position, x, position // length % 2, 0, group, variance=0.5)
         if position % 64 == 0:
             sizes.append(reservoir.nbytes)
-    each = 4 * 2 + 5 * 8
-    clips = 0 if length < SHORTEST_CLIP else MOST
-    assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + clips * (4 * 4 + 8) + 3 * 8 + 4 * 8 + 4 * 4
+            groups = max(groups, len(reservoir.state()["group_counts"]))
+    assert (groups > MOST / 2) == (kind in ("clips", "named groups"))
+    assert groups <= MOST + MOST_UNNEEDED + 1
+    each, one_group, clip = 4 * 2 + 4 * 8, 3 * 8 + 4 * 4, 4 * 8 + 4 * 8 + 4 * 4
+    assert MOST * each <= sizes[-1] <= max(sizes) <= MOST * each + groups * one_group + clip

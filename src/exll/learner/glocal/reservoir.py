@@ -106,8 +106,8 @@ class Reservoir:
         :meth:`CurrentClip.goes_on`."""
         if group is not None:
             self._end_clip()
+            self._group_means.forget_unneeded(MOST, self._keys)  # not those of this sample, which is not here yet
             self._group_means.learn((k, group), x)
-            self._group_means.forget_unneeded(MOST, self._keys)
         else:
             if not self._clip.goes_on(x, k, variance):
                 self._end_clip()
