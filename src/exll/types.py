@@ -14,5 +14,6 @@ Label: TypeAlias = str | int | bool
 
 InferenceName: TypeAlias = Literal["fused", "local", "global"]
 RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int
+Lengths: TypeAlias = Literal["auto", "kept", "ignored"]
 Level: TypeAlias = Literal["usual", "unusual", "unknown"]
 RuleLevel: TypeAlias = Literal["prototype", "class", "megacloud"]

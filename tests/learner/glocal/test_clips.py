@@ -72,11 +72,11 @@ def test_how_long_a_step_may_be_is_the_most_that_any_variance_allows() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_clips_are_found_and_photos_are_no_clips(seed: int) -> None:
     stream, places = stream_of_clips(seed, clips=3)
-    found = clips_of(ExLLClassifier().partial_fit(stream.X, stream.y))
+    found = clips_of(ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y))
     assert [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))] == places
     np.testing.assert_array_equal(found.counts, 12)
     X, y = photos(seed)
-    found = clips_of(ExLLClassifier().partial_fit(X, y))
+    found = clips_of(ExLLClassifier(lengths="ignored").partial_fit(X, y))
     assert (found.of >= 0).mean() < 0.1
     assert found.informative.mean() > 0.9
 
@@ -85,7 +85,7 @@ def test_a_thing_held_still_is_one_clip() -> None:
     rng = np.random.default_rng(0)
     things = rng.normal(size=(2, 30))
     X = np.repeat(things, 15, axis=0) + 0.01 * rng.normal(size=(30, 30))
-    found = clips_of(ExLLClassifier().partial_fit(X, np.repeat([0, 1], 15)))
+    found = clips_of(ExLLClassifier(lengths="ignored").partial_fit(X, np.repeat([0, 1], 15)))
     assert found.of.tolist() == [0] * 15 + [1] * 15
     assert not found.informative.any()
 
@@ -94,14 +94,14 @@ def test_a_clip_of_long_steps_among_clips_of_short_ones_is_a_clip() -> None:
     rng = np.random.default_rng(1)
     paths = np.cumsum(rng.normal(size=(4, 15, 30)), axis=1) * np.array([0.05, 0.05, 0.05, 0.6])[:, None, None]
     X = (3.0 * rng.normal(size=(4, 1, 30)) + paths).reshape(-1, 30)
-    found = clips_of(ExLLClassifier().partial_fit(X, np.repeat(range(4), 15)))
+    found = clips_of(ExLLClassifier(lengths="ignored").partial_fit(X, np.repeat(range(4), 15)))
     assert found.counts[:3].tolist() == [15] * 3
     assert found.counts[3:].tolist() == [14]  # nothing was known of its steps at the first
 
 
 def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     stream, _ = stream_of_clips(0, classes=3, clips=1)
-    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     assert {found.verdict for found in model.progress()} == {"show it again"}
     advice = "All examples come from one clip; show it again in another place."
     said = {found.label: str(found) for found in model.progress()}
@@ -111,7 +111,7 @@ def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     assert model.learner_.classes_from_one_clip() == {0, 1}
     assert {found.label: found.verdict for found in model.progress()}[2] == "enough"
     X, y = photos(0)
-    assert ExLLClassifier().partial_fit(X, y).learner_.classes_from_one_clip() == set()
+    assert ExLLClassifier(lengths="ignored").partial_fit(X, y).learner_.classes_from_one_clip() == set()
     assert ExLLClassifier("paper").partial_fit(stream.X, stream.y).learner_.classes_from_one_clip() == set()
 
 
@@ -119,7 +119,7 @@ def test_samples_between_the_clips_of_a_class_are_not_informative() -> None:
     stream, _ = stream_of_clips(1, clips=2)
     strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class
     X = np.concatenate([stream.X, strays])
-    found = clips_of(ExLLClassifier().partial_fit(X, [*stream.y, 0, 1, 2]))
+    found = clips_of(ExLLClassifier(lengths="ignored").partial_fit(X, [*stream.y, 0, 1, 2]))
     assert found.of[-3:].tolist() == [-1, -1, -1]
     assert not found.informative[-3:].any()
     assert found.informative[:-3].all()
@@ -129,7 +129,7 @@ def test_a_clip_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     stream, _ = stream_of_clips(9, classes=2, clips=1, frames=30)
     again = stream.queries[:7], stream.queries[30:37]
     X = np.concatenate([stream.X, *again])
-    model = ExLLClassifier(max_prototypes=1).partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
+    model = ExLLClassifier(max_prototypes=1, lengths="ignored").partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
     learner = model.learner_
     assert isinstance(learner, GlocalLearner)
     products = products_of(learner, RIDGES[3], slice(None))
@@ -150,7 +150,7 @@ def test_a_sample_that_replaces_one_of_a_clip_is_not_in_that_clip() -> None:
 
 def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_too() -> None:
     stream, places = stream_of_clips(3, clips=3, frames=2 * MOST // 9)
-    model = ExLLClassifier(records="none").partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(records="none", lengths="ignored").partial_fit(stream.X, stream.y)
     found = clips_of(model)
     assert len(found.of) == MOST < len(stream.X)
     assert found.counts.tolist() == [len(place) for place in places]
@@ -161,7 +161,7 @@ def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_t
 @pytest.mark.parametrize("split", [1, 7, 50])
 def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_does_a_file_in_between(split: int) -> None:
     stream, _ = stream_of_clips(4, clips=2)
-    whole, pieces = ExLLClassifier().partial_fit(stream.X, stream.y), ExLLClassifier()
+    whole, pieces = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y), ExLLClassifier(lengths="ignored")
     for start in range(0, len(stream.y), split):
         pieces.partial_fit(stream.X[start : start + split], stream.y[start : start + split])
         assert isinstance(pieces.learner_, GlocalLearner)
@@ -178,7 +178,7 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_does_a_file_in_bet
 
 def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
     stream, places = stream_of_clips(5, classes=3, clips=2)
-    model = ExLLClassifier().partial_fit(stream.X, [f"c{k}" for k in stream.y])
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, [f"c{k}" for k in stream.y])
     model.rename_class("c2", "c0", merge=True)
     model.partial_fit(stream.X[-3:], ["c0"] * 3)  # the last clip goes on
     found = clips_of(model)
@@ -189,10 +189,10 @@ def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
 
 def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
     stream, _ = stream_of_clips(6, classes=7, clips=1)
-    once = ExLLClassifier().partial_fit(stream.X, stream.y)
+    once = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     again = stream.queries[:48]  # one more clip of four of the seven classes
     for clips, told in ((3, False), (4, True)):
-        model = ExLLClassifier().partial_fit(stream.X, stream.y)
+        model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
         model.partial_fit(again[: 12 * clips], np.repeat(range(clips), 12))
         assert clips_of(model).informative.any() == told
     assert once.novelty_threshold() == np.inf
@@ -203,7 +203,7 @@ def test_another_clip_of_a_known_thing_is_seldom_unknown_and_an_unknown_input_of
     unknown = []
     for seed in range(3):
         stream, _ = stream_of_clips(seed, width=40, classes=20, clips=4, frames=10)
-        model = ExLLClassifier(records="none").partial_fit(stream.X, stream.y)
+        model = ExLLClassifier(records="none", lengths="ignored").partial_fit(stream.X, stream.y)
         unknown.append((model.predict(stream.queries, unknown=-1) == -1).reshape(2, -1).mean(axis=1))
     known, strange = np.mean(unknown, axis=0)
     assert known < 0.12  # 0.05 is promised
