@@ -134,7 +134,7 @@ def test_a_feature_that_does_not_vary_has_the_median_unit_of_the_others() -> Non
     assert np.isfinite(units).all()
     median = np.median([np.std([5, 7, 9]), np.std([0, 4, 8])])
     ((_, near),) = scaling.chunks(rows[1:2] + np.array([median, 0.0, 0.0, 0.0]))
-    np.testing.assert_allclose(near[0] / near[0, -1], [1 / 8, 0, 0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(near[0] / near[0, -1], [1 / 16, 0, 0, 0, 1], atol=1e-12)
 
 
 @pytest.mark.parametrize("lengths", ["long", None, True])

@@ -23,7 +23,7 @@ from exll.types import Label, Lengths, Matrix, Tensors, Vector
 from exll.vectors import LARGEST_RAW, check_raw_rows, check_rows, normalise, raw_chunks, unit_chunks
 
 FIRST = 16  # samples; more do not make better units, and those of one class do as well (docs/results.md)
-CONSTANT = 4.0
+CONSTANT = 8.0
 NARROW = 64  # numbers: vectors of so many and more are taken for features of a network
 PREFIX = "scaling."
 CONSTANT_FEATURE = 1e-12  # of the largest number of a feature: a smaller standard deviation is rounding
@@ -88,7 +88,7 @@ class Scaling(Directions):
     >>> [(rows, unit_vectors)] = scaling.chunks(np.array([[2.0, 100.25], [3.0, 100.25]]))
     >>> unit_vectors.round(2)
     array([[0.  , 0.  , 1.  ],
-           [0.17, 0.  , 0.98]])
+           [0.09, 0.  , 1.  ]])
     """
 
     appended = 1
