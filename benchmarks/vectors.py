@@ -1,7 +1,7 @@
 """Vectors as they are: measurements, offsets and units, beside linear discriminant analysis.
 
 ``python benchmarks/vectors.py`` prints the table of docs/results.md. Half of the data is learned, in a random order and
-class by class, and the other half asked; means over five halves.
+class by class, and the other half asked; means over ten halves.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=10)
     found = measure(parser.parse_args().seeds)
     columns = list(next(iter(found.values())))
     print(f"| data (features) | {' | '.join(columns)} |")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from exll import ExLLClassifier, load
@@ -113,6 +113,17 @@ def test_everything_can_be_asked_where_lengths_are_kept() -> None:
     assert model.predict([np.zeros(8)]).shape == (1,)
     with pytest.raises(InputError, match="expecting 8 features"):
         model.predict(np.ones((1, 9)))
+
+
+def test_wrong_labels_are_found_among_measurements() -> None:
+    data = load_wine()
+    labels = data.target.copy()
+    wrong = [5, 60, 100, 150]
+    labels[wrong] = (labels[wrong] + 1) % 3
+    model = ExLLClassifier(records="vectors").fit(data.data, labels)
+    for found in (model.suspects(), model.suspects(data.data, labels)):
+        assert {suspect.position for suspect in found.ranked[:4]} == set(wrong)
+        assert len(found.contradicted()) >= 3
 
 
 def test_wide_vectors_and_the_paper_ignore_lengths_unless_told_otherwise() -> None:

@@ -224,13 +224,13 @@ class ExLLClassifier(StreamClassifier):
         """
         check_is_fitted(self)
         if X is None and y is None:
-            return suspects_of(self.learner_)
+            return suspects_of(self.learner_, self.known_.scaling.spread)
         known = self.known_
         vectors, labels, given = self._examples(X, y, refs, known.width)
         self._check_feature_names(X, False)
         names = given or [None] * len(vectors)
-        units = np.concatenate([unit for _, unit in known.scaling.chunks(vectors)])
-        return find_suspects(units, labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
+        judged = np.concatenate([known.scaling.spread(unit) for _, unit in known.scaling.chunks(vectors)])
+        return find_suspects(judged, labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence.

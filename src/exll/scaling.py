@@ -24,6 +24,7 @@ from exll.vectors import LARGEST_RAW, check_raw_rows, check_rows, normalise, raw
 
 FIRST = 16  # samples; more do not make better units, and those of one class do as well (docs/results.md)
 CONSTANT = 8.0
+LEAST_CONSTANT = 1e-4  # of a unit vector in half precision; it is smaller only very far away
 NARROW = 64  # numbers: vectors of so many and more are taken for features of a network
 PREFIX = "scaling."
 CONSTANT_FEATURE = 1e-12  # of the largest number of a feature: a smaller standard deviation is rounding
@@ -74,6 +75,10 @@ class Directions:
         """Checked rows as unit vectors, some at a time."""
         return unit_chunks(rows)
 
+    def spread(self, unit_vectors: Matrix) -> Matrix:
+        """Vectors of about length 1 that differ as much as they can, for those who need no unit vectors."""
+        return unit_vectors
+
     def renamed(self, old: Label, new: Label) -> Self:
         return self
 
@@ -109,6 +114,12 @@ class Scaling(Directions):
             scaled[:, :-1] = (raw - self._mean) / self._unit
             scaled[:, -1] = CONSTANT * np.sqrt(raw.shape[1])
             yield some, normalise(scaled)
+
+    def spread(self, unit_vectors: Matrix) -> Matrix:
+        """The features alone, in units, divided by their typical length."""
+        constants = np.maximum(unit_vectors[:, -1:], LEAST_CONSTANT)
+        features: Matrix = unit_vectors[:, :-1] * (CONSTANT / constants)
+        return features
 
     @property
     def nbytes(self) -> int:
