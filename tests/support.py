@@ -166,7 +166,7 @@ def assert_equal_models(one: StreamClassifier, other: StreamClassifier) -> None:
     assert one.classes_.dtype == other.classes_.dtype
     assert one.classes_.tolist() == other.classes_.tolist()
     assert one.learner_.labels == other.learner_.labels
-    states = one.learner_.state(), other.learner_.state()
+    states = one._known().state(), other._known().state()
     assert states[0].keys() == states[1].keys()
     for name in states[0]:
         np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)

@@ -48,7 +48,8 @@ def own_of_typing() -> set[str]:
 
 
 def public_functions() -> Iterator[tuple[str, Any]]:
-    """Every function, method and property that somebody can reach from the exported names."""
+    """Every function, method and property that somebody can reach from the exported names, but for those of the
+    learner inside."""
     for name in exll.__all__:
         found = getattr(exll, name)
         if inspect.isfunction(found):
@@ -58,7 +59,9 @@ def public_functions() -> Iterator[tuple[str, Any]]:
         for member in dir(found):
             value = inspect.getattr_static(found, member)
             value = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-            if not member.startswith("_") and inspect.isfunction(value) and value.__module__.startswith("exll"):
+            if member.startswith("_") or member == "learner_":
+                continue
+            if inspect.isfunction(value) and value.__module__.startswith("exll"):
                 yield f"{name}.{member}", value
 
 

@@ -132,7 +132,7 @@ def test_novelty_is_refused_before_anything_was_learned_and_for_bad_rows(model: 
     for ask in (lambda: fresh.novelty(FAR), lambda: fresh.predict(FAR, unknown="?"), fresh.novelty_threshold):
         with pytest.raises(ValueError, match="not fitted"):
             ask()
-    bad: list[Matrix] = [np.zeros((1, 16)), np.full((1, 16), np.nan), np.ones((1, 3))]
+    bad: list[Matrix] = [np.full((1, 16), np.inf), np.full((1, 16), np.nan), np.ones((1, 3))]
     for rows in bad:
         with pytest.raises(InputError):
             model.novelty(rows)

@@ -92,6 +92,7 @@ LEFT_OUT = {
     "answers": "predict gives them",
     "predict_proba": "predict gives the probability of its answer; for all classes ask learner.classifier",
     "score": "of scikit-learn, which knows no images",
+    "learner_": "it belongs to learner.classifier",
     "get_params": "of scikit-learn",
     "set_params": "of scikit-learn",
     "get_metadata_routing": "of scikit-learn",

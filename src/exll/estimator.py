@@ -1,7 +1,7 @@
 """``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
 it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,10 +19,11 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
-from exll.learner.preset import DEFAULT_PRESET, new_learner
+from exll.learner.preset import DEFAULT_PRESET
 from exll.parameters import is_number
 from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
+from exll.scaling import FIRST, Known, new_scaling
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
@@ -31,8 +32,8 @@ from exll.stream_classifier import (
     labels_as_array,
     labels_of_file,
 )
-from exll.types import Indices, InferenceName, Label, Matrix, RecordsKind, RuleLevel, Vector
-from exll.vectors import as_vectors, normalise
+from exll.types import Group, Indices, InferenceName, Label, Lengths, Matrix, RecordsKind, RuleLevel, Vector
+from exll.vectors import as_vectors
 
 KIND = "classifier"
 NOTHING = object()  # tells "not given" from every value that may stand for unknown
@@ -55,14 +56,19 @@ class ExLLClassifier(StreamClassifier):
         nearest each prototype, with vectors.
     max_prototypes : int or None, default None
         How many prototypes a class may have at most; None lets it grow slowly with its examples. For "glocal".
+    lengths : "auto", "kept" or "ignored", default "auto"
+        Whether the length of a vector counts. "ignored" brings every vector to length 1 (Eq. 1), as suits the features
+        of a network. "kept" sees every feature from its mean and in units of its standard deviation among the first 16
+        samples, as suits measurements: neither offsets nor units matter then (:mod:`exll.scaling`). "auto" keeps the
+        lengths of vectors with fewer than 64 numbers, and ignores them with the preset "paper".
 
     Attributes
     ----------
     classes_ : the labels seen so far, sorted
     n_prototypes_, nbytes_ : size of the model
 
-    Input is raw vectors: they are normalised inside (Eq. 1). ``partial_fit`` wants no list of classes, and gives the
-    same model however the stream is cut into calls. Any number of threads may predict while one learns.
+    Input is raw vectors. ``partial_fit`` wants no list of classes, and gives the same model however the stream is cut
+    into calls. Any number of threads may predict while one learns.
 
     >>> clf = ExLLClassifier(preset="paper")
     >>> clf.partial_fit([[1.0, 0.1], [0.9, 0.2]], ["mug", "mug"], refs=["mug_01.jpg", "mug_02.jpg"])
@@ -77,7 +83,7 @@ class ExLLClassifier(StreamClassifier):
 
     _kind = KIND
     backbone: None = None  # it takes vectors; an ImageLearner has the network that makes them
-    learner_: ExLL
+    known_: Known
 
     def __init__(
         self,
@@ -85,11 +91,13 @@ class ExLLClassifier(StreamClassifier):
         refresh_growth: float = 0.1,
         records: RecordsKind = "refs",
         max_prototypes: int | None = None,
+        lengths: Lengths = "auto",
     ) -> None:
         self.preset = preset
         self.refresh_growth = refresh_growth
         self.records = records
         self.max_prototypes = max_prototypes
+        self.lengths = lengths
 
     def predict(
         self,
@@ -109,9 +117,9 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
         array(['mug', 'pan'], dtype='<U3')
         """
-        snapshot, vectors = self._ask(X, inference)
+        snapshot, chunks = self._ask(X, inference)
         if unknown is NOTHING:
-            winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in self._chunks(vectors)])
+            winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in chunks])
             return _labelled(snapshot, winners)
         if inference != "fused":
             raise InputError(f"unknown is for fused inference; got {inference!r}.")
@@ -120,7 +128,7 @@ class ExLLClassifier(StreamClassifier):
         if _is_among(unknown, snapshot.labels):
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
         snapshot.limits(share := _check_share(false_alarms))  # raises where the preset has none
-        judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in self._chunks(vectors)]
+        judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in chunks]
         predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
         novel = np.array([level == "unknown" for some in judged for level in snapshot.levels(some, share)])
         kind = np.result_type(predicted, np.asarray(unknown)) if _fits(unknown, predicted) else object
@@ -137,8 +145,8 @@ class ExLLClassifier(StreamClassifier):
         >>> bool(near < far)
         True
         """
-        snapshot, vectors = self._ask(X, "fused")
-        return np.concatenate([snapshot.novelty(unit) for _, unit in self._chunks(vectors)])
+        snapshot, chunks = self._ask(X, "fused")
+        return np.concatenate([snapshot.novelty(unit) for _, unit in chunks])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
         """The novelty above which an input is called unusual.
@@ -164,19 +172,24 @@ class ExLLClassifier(StreamClassifier):
         30
         """
         check_is_fitted(self)
-        vectors, labels, _ = self._examples(X, y, None, self.learner_.width)
+        known = self.known_
+        vectors, labels, _ = self._examples(X, y, None, known.width)
         self._check_feature_names(X, False)
-        unknown = sorted(map(repr, set(labels) - set(self.learner_.labels)))
+        unknown = sorted(map(repr, set(labels) - set(known.labels)))
         if unknown:
             raise InputError(f"a model can be calibrated only with classes that it knows; got {', '.join(unknown)}.")
-        self.learner_.calibrate(np.concatenate([unit for _, unit in self._chunks(vectors)]), labels)
+        if known.scaling.first is not None:  # their units may still change
+            raise InputError(
+                f"a model can be calibrated once it has learned {FIRST} examples; got {known.sample_count}."
+            )
+        known.learner.calibrate(np.concatenate([unit for _, unit in known.scaling.chunks(vectors)]), labels)
         return self
 
     def forget_calibration(self) -> Self:
         """Take back all that ``calibrate`` did.
 
-        >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"]).calibrate([[1.0, 0.2]], ["mug"])
-        >>> clf.forget_calibration().calibration_count_
+        >>> clf = ExLLClassifier(lengths="ignored").fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.calibrate([[1.0, 0.2]], ["mug"]).forget_calibration().calibration_count_
         0
         """
         check_is_fitted(self)
@@ -196,8 +209,8 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict_proba([[2.0, 0.3]]).argmax()
         np.int64(0)
         """
-        snapshot, vectors = self._ask(X, inference)
-        posteriors = np.concatenate([snapshot.posteriors(unit, inference)[1] for _, unit in self._chunks(vectors)])
+        snapshot, chunks = self._ask(X, inference)
+        posteriors = np.concatenate([snapshot.posteriors(unit, inference)[1] for _, unit in chunks])
         return posteriors[:, snapshot.sorted_classes]
 
     def answers(
@@ -213,10 +226,10 @@ class ExLLClassifier(StreamClassifier):
         'mug'
         """
         share = _check_share(false_alarms)
-        snapshot, vectors = self._ask(X, inference)
+        snapshot, chunks = self._ask(X, inference)
         alone = len(snapshot.labels) == 1
         answers: list[Prediction] = []
-        for _, unit in self._chunks(vectors):
+        for _, unit in chunks:
             judged, runners_up = snapshot.two_best(unit, inference)
             levels = snapshot.levels(judged, share)
             novelties = [None] * len(unit) if judged.measured is None else judged.measured.novelty.tolist()
@@ -236,8 +249,8 @@ class ExLLClassifier(StreamClassifier):
         'mug_01.jpg'
         """
         share = _check_share(false_alarms)
-        unit = self._one_unit_vector(x)
-        return explain(self.learner_, unit, share)
+        learner, unit = self._ask_one(x)
+        return explain(learner, unit, share)
 
     def evaluate(
         self,
@@ -284,8 +297,8 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.without([2.0, 0.3], prototype=0).global_label_after
         'pan'
         """
-        unit = self._one_unit_vector(x)
-        return without(self.learner_.inference(), unit, prototype)
+        learner, unit = self._ask_one(x)
+        return without(learner.inference(), unit, prototype)
 
     def suspects(self, X: ArrayLike | None = None, y: ArrayLike | None = None, refs: Refs | None = None) -> Suspects:
         """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
@@ -298,11 +311,13 @@ class ExLLClassifier(StreamClassifier):
         """
         check_is_fitted(self)
         if X is None and y is None:
-            return suspects_of(self.learner_)
-        vectors, labels, given = self._examples(X, y, refs, self.learner_.width)
+            return suspects_of(self.learner_, self.known_.scaling.spread)
+        known = self.known_
+        vectors, labels, given = self._examples(X, y, refs, known.width)
         self._check_feature_names(X, False)
         names = given or [None] * len(vectors)
-        return find_suspects(normalise(vectors), labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
+        judged = np.concatenate([known.scaling.spread(unit) for _, unit in known.scaling.chunks(vectors)])
+        return find_suspects(judged, labels, [n or f"sample {i + 1}" for i, n in enumerate(names)])
 
     def rules(self, level: RuleLevel = "prototype") -> list[Rule]:
         """IF-THEN rules per prototype, per class (Eq. 15) or per MegaCloud (Eq. 16); ``str(rule)`` is the sentence.
@@ -326,6 +341,8 @@ class ExLLClassifier(StreamClassifier):
 
     def megacloud(self, label: Label) -> MegaCloud:
         """One class as it is now: mean, count, ids of its prototypes, and the edges between them.
+
+        The mean is one of unit vectors; where lengths are kept, with the appended constant.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.megacloud("pan").count
@@ -360,17 +377,19 @@ class ExLLClassifier(StreamClassifier):
                 raise InputError(f"there is a class {new!r} already; pass merge=True to make the two one.")
             if new != old:
                 self.learner_.rename_class(old, new)
+                self.known_ = self.known_._replace(scaling=self.known_.scaling.renamed(old, new))
         return self
 
     @classmethod
     def _from_file(cls, file: ModelFile) -> Self:
         """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
         metadata = file.metadata
-        classifier = cls(**{name: metadata[name] for name in Parameters._fields})
+        # A file from before there was a choice has no such entry.
+        lengths = metadata.get("lengths", "ignored")
+        classifier = cls(**{name: metadata[name] for name in Parameters._fields}, lengths=lengths)
         classifier._check_parameters()
-        learner = new_learner(metadata["width"], classifier._parameters())
-        learner.restore(labels_of_file(file), file.tensors)
-        classifier._restore(learner, metadata)
+        known = Known.restored(metadata["width"], classifier._parameters(), lengths, labels_of_file(file), file.tensors)
+        classifier._restore(known, metadata)
         return classifier
 
     @property
@@ -384,8 +403,38 @@ class ExLLClassifier(StreamClassifier):
         self._check_known("n_prototypes_")
         return self.learner_.prototype_count
 
-    def _new_learner(self, width: int) -> ExLL:
-        return new_learner(width, self._parameters())
+    @property  # type: ignore[override]  # an attribute of the base
+    def learner_(self) -> ExLL:
+        """What knows: unit vectors in, answers out."""
+        return self.known_.learner
+
+    @learner_.setter
+    def learner_(self, learner: ExLL) -> None:
+        self.known_ = self.known_._replace(learner=learner)
+
+    def _known(self) -> Known:
+        return self.known_
+
+    def _publish(self, learner: Any, anew: bool) -> None:
+        if anew:
+            self.lessons_ = []
+        self.known_ = learner
+
+    def _learn_rows(
+        self,
+        vectors: NDArray[np.floating],
+        labels: list[Label],
+        names: list[str | None] | None,
+        groups: list[Group] | None,
+        anew: bool,
+    ) -> None:
+        known = Known.nothing(vectors.shape[1], self._parameters(), self.lengths) if anew else self.known_
+        names, groups = names or [None] * len(vectors), groups or [None] * len(vectors)
+        first = known.scaling.wanted
+        if first:
+            known = known.with_first(vectors[:first], labels[:first], names[:first], groups[:first])
+        rest = known.scaling.chunks(vectors[first:])
+        self._learn_chunks(known, rest, labels[first:], names[first:], groups[first:], anew)
 
     def _parameters(self) -> Parameters:
         records = self.records if isinstance(self.records, str) else int(self.records)
@@ -393,25 +442,32 @@ class ExLLClassifier(StreamClassifier):
         return Parameters(self.preset, float(self.refresh_growth), records, most)
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        return self.learner_.parameters._asdict()
+        return {**self.learner_.parameters._asdict(), "lengths": self.known_.lengths}
 
-    def _ask(self, X: Any, inference: str) -> tuple[Inference, NDArray[np.floating]]:
+    def _ask(self, X: Any, inference: str) -> tuple[Inference, Iterator[tuple[slice, Matrix]]]:
         if inference not in ("fused", "local", "global"):
             raise InputError(f"The 'inference' must be 'fused', 'local' or 'global'. Got {inference!r} instead.")
         vectors = self._queries(X)
-        return self.learner_.inference(), vectors
+        known = self.known_
+        return known.learner.inference(), known.scaling.chunks(vectors)
 
-    def _one_unit_vector(self, x: ArrayLike) -> Vector:
+    def _ask_one(self, x: ArrayLike) -> tuple[ExLL, Vector]:
         check_is_fitted(self)
+        known = self.known_
         row = _as_one_row(x)
         if hasattr(row, "columns"):  # a table, or one row of it
             self._check_feature_names(row, False)
-        vectors = as_vectors(row, self.learner_.width, type(self).__name__)
+        vectors = as_vectors(row, known.width, type(self).__name__)
         if len(vectors) != 1:
             raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
-        self._check_rows(vectors)
-        unit: Vector = normalise(vectors)[0]
-        return unit
+        known.scaling.check(vectors)
+        [(_, units)] = known.scaling.chunks(vectors)
+        unit: Vector = units[0]
+        return known.learner, unit
+
+    def _check_rows(self, vectors: NDArray[np.floating], anew: bool) -> None:
+        scaling = new_scaling(self.lengths, self.preset, vectors.shape[1]) if anew else self.known_.scaling
+        scaling.check(vectors)
 
 
 def _labelled(snapshot: Inference, classes: Indices) -> NDArray[Any]:

@@ -65,6 +65,7 @@ TABLE: dict[str, Allowed] = {
             (is_whole_number(value) and value >= 1) or (isinstance(value, str) and value in ("none", "refs", "vectors"))
         ),
     ),
+    "lengths": one_of("auto", "kept", "ignored"),
     "max_prototypes": _whole_or_none(1, "None or an integer of at least 1"),
     "looks": Allowed(
         lambda: "1, 2 or None", lambda value: value is None or (is_whole_number(value) and value in (1, 2))

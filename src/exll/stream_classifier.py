@@ -32,8 +32,11 @@ Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
 class Learner(Protocol):
     """What knows: rows and labels in, a state out. Its labels stand in the order of first sight."""
 
-    width: int
-    lock: Any
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def lock(self) -> Any: ...
 
     def learn(
         self,
@@ -129,7 +132,7 @@ class StreamClassifier(Estimator):
     def nbytes_(self) -> int:
         """Bytes of the model, all that it remembers included."""
         self._check_known("nbytes_")
-        return self.learner_.nbytes
+        return self._known().nbytes
 
     def _check_parameters(self) -> None:
         values = {name: getattr(self, name) for name in parameter_names(type(self))}
@@ -146,7 +149,11 @@ class StreamClassifier(Estimator):
         """What a file says beside the learner's state; ``_from_file`` reads it."""
         return self._fixed_parameters()
 
-    def _check_rows(self, vectors: NDArray[np.floating]) -> None:
+    def _known(self) -> Learner:
+        """What was learned, with all that a file must hold of it."""
+        return self.learner_
+
+    def _check_rows(self, vectors: NDArray[np.floating], anew: bool) -> None:
         check_rows(vectors)
 
     def _chunks(self, vectors: NDArray[np.floating]) -> Iterator[tuple[slice, Matrix]]:
@@ -157,25 +164,12 @@ class StreamClassifier(Estimator):
         self, X: Any, y: Any, refs: Refs | None, groups: Sequence[Group] | None, classes: Any, *, anew: bool
     ) -> Self:
         vectors, labels, names = self._learnable(X, y, refs, anew)
-        groups = check_groups(groups, len(vectors))
+        named_groups = check_groups(groups, len(vectors))
         if classes is not None and not set(labels) <= set(check_labels(classes, "classes")[0]):
             raise InputError("every label of y must be among 'classes', where it is given; leave it out to allow any.")
         with self._names_of_learner():
             self._check_feature_names(X, anew)
-            learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
-            try:
-                for rows, chunk in self._chunks(vectors):
-                    learner.learn(
-                        chunk,
-                        labels[rows],
-                        None if names is None else names[rows],
-                        None if groups is None else groups[rows],
-                    )
-            except KeyboardInterrupt:
-                if learner.sample_count:
-                    self._publish(learner)
-                raise
-            self._publish(learner)
+            self._learn_rows(vectors, labels, names, named_groups, anew)
         return self
 
     def _learnable(
@@ -185,11 +179,41 @@ class StreamClassifier(Estimator):
         self._check_parameters()
         if not anew:
             self._check_unchanged(self._fixed_parameters())
-        vectors, labels, names = self._examples(X, y, refs, None if anew else self.learner_.width)
+        vectors, labels, names = self._examples(X, y, refs, None if anew else self._known().width)
         kind = kind_of(labels[0])
         if not anew and kind != (known := kind_of(self.learner_.labels[0])):
             raise InputError(f"labels of this model are of kind {known}, as in the first example; got {kind}.")
         return vectors, labels, names
+
+    def _learn_rows(
+        self,
+        vectors: NDArray[np.floating],
+        labels: list[Label],
+        names: list[str | None] | None,
+        groups: list[Group] | None,
+        anew: bool,
+    ) -> None:
+        learner = self._new_learner(vectors.shape[1]) if anew else self.learner_
+        self._learn_chunks(learner, self._chunks(vectors), labels, names, groups, anew)
+
+    def _learn_chunks(
+        self,
+        learner: Learner,
+        chunks: Iterator[tuple[slice, Matrix]],
+        labels: list[Label],
+        names: list[str | None] | None,
+        groups: list[Group] | None,
+        anew: bool,
+    ) -> None:
+        """Only a learner that knows something is shown to those who ask."""
+        try:
+            for rows, chunk in chunks:
+                learner.learn(chunk, labels[rows], names and names[rows], groups and groups[rows])
+        except KeyboardInterrupt:
+            if learner.sample_count:
+                self._publish(learner, anew)
+            raise
+        self._publish(learner, anew)
 
     @contextmanager
     def _names_of_learner(self) -> Iterator[None]:
@@ -206,11 +230,10 @@ class StreamClassifier(Estimator):
                 self.__dict__.update(before)
             raise
 
-    def _publish(self, learner: Learner) -> None:
-        """Only a learner that knows something is shown to those who ask."""
-        if getattr(self, "learner_", None) is not learner:
+    def _publish(self, learner: Learner, anew: bool) -> None:
+        if anew:
             self.lessons_ = []
-            self.learner_ = learner
+        self.learner_ = learner
 
     def _examples(
         self, X: Any, y: Any, refs: Refs | None, width: int | None
@@ -221,15 +244,15 @@ class StreamClassifier(Estimator):
         names = check_refs(refs, len(vectors))
         if len(labels) != len(vectors):
             raise InputError(f"X and y must have the same number of rows; got {len(vectors)} and {len(labels)}.")
-        self._check_rows(vectors)
+        self._check_rows(vectors, anew=width is None)
         return vectors, labels, names
 
     def _queries(self, X: Any) -> NDArray[np.floating]:
         """Vectors that the learner can be asked about."""
         check_is_fitted(self)
-        vectors = as_vectors(X, self.learner_.width, type(self).__name__)
+        vectors = as_vectors(X, self._known().width, type(self).__name__)
         self._check_feature_names(X, False)
-        self._check_rows(vectors)
+        self._check_rows(vectors, anew=False)
         return vectors
 
     def _check_feature_names(self, X: Any, anew: bool) -> None:
@@ -266,7 +289,7 @@ class StreamClassifier(Estimator):
         more_tensors: Callable[[], Tensors] = dict,
     ) -> None:
         check_is_fitted(self)
-        learner = self.learner_
+        learner = self._known()
         with learner.lock:
             metadata = {
                 **self._metadata(),
@@ -283,7 +306,7 @@ class StreamClassifier(Estimator):
         """Take a learner from a file, and all that the file says about its streams."""
         if len(metadata["feature_names"]) not in (0, learner.width):
             raise ValueError("feature names and features differ in number")
-        self.learner_ = learner
+        self._publish(learner, anew=False)
         self.lessons_ = list(metadata["lessons"])
         self.n_features_in_ = learner.width
         if metadata["feature_names"]:
@@ -334,15 +357,16 @@ def check_refs(refs: Any, rows: int) -> list[str | None] | None:
 
 
 def check_groups(groups: Any, rows: int) -> list[Group] | None:
-    """One name per row, or None for a row that came alone; numpy's numbers become Python's."""
+    """One name per row, or None for a row that came alone; numbers are names, too."""
     if groups is None:
         return None
     if isinstance(groups, str | bytes | set | frozenset | dict) or not hasattr(groups, "__len__"):
         raise InputTypeError(f"groups must be a list with one name per row; got {type(groups).__name__}.")
     if len(groups) != rows:
         raise InputError(f"examples and groups must be equally many; got {rows} and {len(groups)}.")
-    names = [group.item() if isinstance(group, np.generic) else group for group in groups]
-    for name in names:
-        if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
-            raise InputTypeError(f"groups must be strings, whole numbers or None; got {type(name).__name__} {name!r}.")
-    return names
+    for group in groups:
+        if group is not None and (isinstance(group, bool) or not isinstance(group, str | int | np.integer)):
+            raise InputTypeError(
+                f"groups must be strings, whole numbers or None; got {type(group).__name__} {group!r}."
+            )
+    return [None if group is None or group == "" else str(group) for group in groups]

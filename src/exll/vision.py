@@ -73,7 +73,7 @@ class ImageLearner(Knowledge):
         self.backbone = as_network(backbone, threads, looks)
         if looks not in (None, self.backbone.looks):
             raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
-        self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes)
+        self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes, "ignored")
         self._kept = KeptThumbnails(int(thumbnails), int(thumbnail_side))
 
     @property

@@ -30,7 +30,7 @@ def stream(rows: int) -> tuple[NDArray[np.float64], list[str], list[str]]:
 
 def taught(preset: str, rows: int = 60, records: RecordsKind = "vectors") -> ExLLClassifier:
     X, y, refs = stream(rows)
-    return ExLLClassifier(preset, records=records).partial_fit(X, y, refs=refs)
+    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(X, y, refs=refs)
 
 
 def all_said(learner: ExLL) -> dict[str, Any]:

@@ -19,7 +19,7 @@ STREAM = random_stream(14, width=10, classes=5, samples=300)
 
 
 def taught(preset: str, records: RecordsKind = "vectors", samples: int = 300) -> ExLLClassifier:
-    model = ExLLClassifier(preset, records=records)
+    model = ExLLClassifier(preset, records=records, lengths="ignored")
     labels = [f"c{k}" for k in STREAM.y[:samples]]
     return model.fit(STREAM.X[:samples], labels, refs=[f"{i}.jpg" for i in range(samples)])
 

@@ -63,12 +63,13 @@ def test_a_wrong_label_comes_first_with_what_it_would_be(preset: str) -> None:
     labels = [f"c{k}" for k in stream.y]
     truth = labels[70]
     labels[70] = next(label for label in ("c0", "c1", "c2") if label != truth)
-    model = ExLLClassifier(preset, records="vectors").fit(stream.X, labels, refs=[f"{i}.jpg" for i in range(150)])
+    model = ExLLClassifier(preset, records="vectors", lengths="ignored")
+    model.fit(stream.X, labels, refs=[f"{i}.jpg" for i in range(150)])
     first = model.suspects().ranked[0]
     assert (first.name, first.position, first.label, first.would_be) == ("70.jpg", 70, labels[70], truth)
     assert first.doubt > 0.9
     assert first in model.suspects().contradicted()
-    again = ExLLClassifier(preset, records="none").fit(stream.X, labels)
+    again = ExLLClassifier(preset, records="none", lengths="ignored").fit(stream.X, labels)
     given = again.suspects(stream.X, labels, [f"{i}.jpg" for i in range(150)])
     assert given.ranked[0].name == "70.jpg"
     assert again.suspects(stream.X, labels).ranked[0].name == "sample 71"
@@ -76,10 +77,10 @@ def test_a_wrong_label_comes_first_with_what_it_would_be(preset: str) -> None:
 
 def test_how_many_times_likelier_tells_suspects_apart_and_right_labels_are_not_named() -> None:
     stream = random_stream(9, width=12, classes=3, samples=150, repeats=0)
-    clean = ExLLClassifier(records="vectors").fit(stream.X, stream.y).suspects()
+    clean = ExLLClassifier(records="vectors", lengths="ignored").fit(stream.X, stream.y).suspects()
     labels = np.array(stream.y)
     labels[:12] = (labels[:12] + 1) % 3
-    found = ExLLClassifier(records="vectors").fit(stream.X, labels).suspects()
+    found = ExLLClassifier(records="vectors", lengths="ignored").fit(stream.X, labels).suspects()
     named = found.contradicted()
     assert len({suspect.position for suspect in named} & set(range(12))) >= 9
     assert all(suspect.times > 1 and suspect.wrong >= 0.5 for suspect in named)

@@ -154,14 +154,14 @@ def test_it_passes_the_checks_of_every_learner(check: Callable[[checks.Make], No
 
 
 def test_its_answers_held_by_a_reader_do_not_change_while_learning_goes_on() -> None:
-    check_held_answers(ExLLClassifier(preset="summed"))
+    check_held_answers(ExLLClassifier(preset="summed", lengths="ignored"))
 
 
 STREAM = random_stream(14, width=10, classes=5, samples=300)
 
 
 def taught() -> ExLLClassifier:
-    return ExLLClassifier("summed", records="vectors").fit(STREAM.X, [f"c{k}" for k in STREAM.y])
+    return ExLLClassifier("summed", records="vectors", lengths="ignored").fit(STREAM.X, [f"c{k}" for k in STREAM.y])
 
 
 def test_packages_are_searched_only_for_a_name_that_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:

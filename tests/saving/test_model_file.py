@@ -36,7 +36,7 @@ STREAM = random_stream(21, width=6, classes=3, samples=40)
 def small_model(preset: str = "paper", records: RecordsKind = 2) -> ExLLClassifier:
     labels = [("mug", "pân", "鍋")[k] for k in STREAM.y]
     refs = [f"{label}_{i}.jpg" for i, label in enumerate(labels)]
-    return ExLLClassifier(preset, records=records).partial_fit(STREAM.X, labels, refs=refs)
+    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(STREAM.X, labels, refs=refs)
 
 
 @pytest.fixture(params=PRESET_NAMES)
@@ -130,7 +130,8 @@ SINCE_FORMAT_3 = (
 @pytest.mark.parametrize("samples", [10, 120])
 def test_a_file_of_format_2_goes_on_and_learns_of_clips_from_now_on(tmp_path: Path, samples: int) -> None:
     stream, _ = stream_of_clips(2, clips=6)
-    model, path = ExLLClassifier().partial_fit(stream.X[:samples], stream.y[:samples]), tmp_path / "old.exll"
+    model, path = ExLLClassifier(lengths="ignored"), tmp_path / "old.exll"
+    model.partial_fit(stream.X[:samples], stream.y[:samples])
     model.save(path)
     file = read_model(path)
     for name in SINCE_FORMAT_3:
@@ -152,7 +153,7 @@ def test_a_file_of_format_2_goes_on_and_learns_of_clips_from_now_on(tmp_path: Pa
 @pytest.mark.parametrize("samples", [40, 120])
 def test_a_file_of_format_1_is_judged_anew_from_its_reservoir(tmp_path: Path, samples: int) -> None:
     stream = random_stream(5, width=6, classes=3, samples=samples)
-    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     learner, path = model.learner_, tmp_path / "old.exll"
     assert isinstance(learner, GlocalLearner)
     model.save(path)

@@ -71,7 +71,7 @@ def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_
 ) -> None:
     monkeypatch.setattr(reservoir, "MOST", 32)
     stream, path = random_stream(9, width=8, classes=3, samples=150), tmp_path / "model.exll"
-    straight = ExLLClassifier(records=records).partial_fit(stream.X, stream.y)
+    straight = ExLLClassifier(records=records, lengths="ignored").partial_fit(stream.X, stream.y)
     straight.save(path)
     file = read_model(path)
     positions = reservoir._positions_after(150)

@@ -82,9 +82,9 @@ class Baseline(StreamClassifier):
         self._check_unchanged({"normalise": self.learner_.parameters["normalise"]})
         return self.learner_.answers(), vectors
 
-    def _check_rows(self, vectors: NDArray[np.floating]) -> None:
+    def _check_rows(self, vectors: NDArray[np.floating], anew: bool) -> None:
         if self.normalise:
-            super()._check_rows(vectors)
+            super()._check_rows(vectors, anew)
         else:
             check_raw_rows(vectors)
 

@@ -7,7 +7,7 @@ of them are wrong, and so of each label how probably it is.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -113,8 +113,8 @@ class Suspects:
         return f"{table(header, [*both, *rows])}{paragraph(self.text().splitlines()[-1])}"
 
 
-def suspects_of(learner: ExLL) -> Suspects:
-    """From what the model remembers; needs records="vectors"."""
+def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X) -> Suspects:
+    """From what the model remembers; needs records="vectors". ``spread`` makes of its unit vectors what is judged."""
     if learner.parameters.records != "vectors":
         raise InputError(
             f"this model keeps records={learner.parameters.records!r} and so has no vectors of its examples to judge; "
@@ -132,7 +132,7 @@ def suspects_of(learner: ExLL) -> Suspects:
     vectors = np.array([record.vector for record, _ in found], np.float64)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return find_suspects(
-        vectors,
+        spread(vectors),
         [label for _, label in found],
         [record.name for record, _ in found],
         [record.position for record, _ in found],
@@ -142,7 +142,7 @@ def suspects_of(learner: ExLL) -> Suspects:
 def find_suspects(
     X: Matrix, labels: Sequence[Label], names: Sequence[str], positions: Sequence[int] | None = None
 ) -> Suspects:
-    """Judge unit vectors with their labels."""
+    """Judge vectors of about length 1 with their labels."""
     kinds = list(dict.fromkeys(labels))
     number = {label: k for k, label in enumerate(kinds)}
     y = np.array([number[label] for label in labels])
