@@ -426,7 +426,8 @@ def test_a_fit_that_breaks_off_changes_nothing(
 def unknown_input(model: ExLLClassifier) -> Matrix:
     rows = np.random.default_rng(1).normal(size=(200, 6))
     levels = [answer.level for answer in model.answers(rows)]
-    return rows[levels.index("unknown")][None]
+    at = levels.index("unknown")
+    return np.asarray(rows[at : at + 1])
 
 
 def test_whole_numbers_stay_whole_numbers_beside_an_unknown_one() -> None:

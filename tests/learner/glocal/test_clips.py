@@ -55,7 +55,7 @@ def test_a_stretch_is_a_clip_if_its_steps_are_short_for_how_much_it_varies(seed:
         clip.begin(0, 0)
         for i in range(12):
             walk.append(memory * walk[-1] + 0.5 * rng.normal(size=6))
-            vectors = np.float32([x / np.linalg.norm(x) for x in walk[1:]]).astype(np.float64)
+            vectors = np.array([x / np.linalg.norm(x) for x in walk[1:]], np.float32).astype(np.float64)
             clip.learn(vectors[-1])
             steps = sum(float((b - a) @ (b - a)) for a, b in pairwise(vectors))
             ratio = steps / max(i, 1) / (2 * vectors.var(axis=0, ddof=int(i > 0)).sum() + 1e-99)
