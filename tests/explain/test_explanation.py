@@ -247,10 +247,24 @@ def test_groups_without_weight_are_not_said_to_be_summed(glocal: ExLLClassifier)
     assert isinstance(asked, GlocalInference)
     weighty, weightless = replace(asked, local_share=0.3), replace(asked, local_share=1e-9)
     for local_k in (0, 1):
-        assert "the sum of their scores" in weighty.reason(0, 0, local_k).lower()
-        said = weightless.reason(0, 0, local_k)
-        assert said.endswith(". So far only the classes as a whole count; single groups have no weight yet.")
-        assert "sum" not in said
+        assert "the sum of their scores" in weighty.reason(0, 0, local_k, True).lower()
+        not_yet = weightless.reason(0, 0, local_k, True)
+        assert ". So far only the classes as a whole count; single groups have no weight yet." in not_yet
+        not_here = weighty.reason(0, 0, local_k, False)
+        assert ". It is unlike the examples, so only the classes as a whole count, and no single group." in not_here
+        assert "sum" not in not_yet + not_here
+
+
+def test_where_an_input_is_unlike_the_examples_no_single_group_counts() -> None:
+    stream = random_stream(4, width=10, classes=5, samples=300)
+    model, seen = ExLLClassifier("glocal").fit(stream.X, stream.y), set()
+    for x in stream.queries:
+        explanation = model.explain(x)
+        assert explanation.local_score is not None
+        unlike = "It is unlike the examples, so only the classes as a whole count" in explanation.reason
+        assert unlike == (explanation.local_score == 0)
+        seen.add(unlike)
+    assert seen == {True, False}
 
 
 @both_presets
@@ -268,7 +282,7 @@ def test_earlier_cases_are_told_where_the_two_disagree_and_cases_were_counted(
     ):
         monkeypatch.setattr(type(asked), "counts_of_pair", lambda *_, counts=counts: counts)
         assert asked.happened(0, 0, 1) == sentence
-        assert asked.reason(0, 0, 1).endswith(sentence)
+        assert asked.reason(0, 0, 1, True).endswith(sentence)
         assert asked.happened(0, 0, 0) == ""
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from exll import ExLLClassifier, Prediction
-from exll.learner.glocal.judgement import FALSE_ALARMS
 
 HOSTILE = "<script>alert('x')</script>\n\x1b[31m\u202e&\"</td>"
 NAME = "<img src=x onerror=alert(1)>\x07.jpg"
@@ -88,8 +87,8 @@ def test_the_words_of_an_explanation_a_prediction_and_suspects_are_whole_lines(m
 
 def test_what_is_known_and_what_is_not_is_said_in_the_first_line(model: ExLLClassifier) -> None:
     far = RNG.normal(size=(200, 8))
-    novel = model.novelty(far) > model.novelty_threshold(FALSE_ALARMS, "unknown")
-    explanation = model.explain(far[novel.argmax()])
+    levels = [answer.level for answer in model.answers(far)]
+    explanation = model.explain(far[levels.index("unknown")])
     assert str(explanation).startswith('unknown (nearest is "')
     assert str(Prediction("kiwi", 0.5, "apple")) == "kiwi (50.0%, else apple)"
     assert str(Prediction("kiwi", 0.926, "apple")) == "kiwi (92.6%, else apple)"

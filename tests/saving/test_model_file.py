@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from exll import ExLLClassifier, ModelFileError, load
-from exll.learner.glocal.learner import GlocalLearner
 from exll.saving import model_file, whole_files
 from exll.saving.model_file import read_model, write_model
 from exll.saving.strings import strings_from_tensors, strings_to_tensors
@@ -25,6 +24,8 @@ from support import (
     PRESET_NAMES,
     assert_equal_models,
     both_presets,
+    glocal_learner,
+    groups_of,
     random_stream,
     stream_of_clips,
     with_old_names,
@@ -36,7 +37,8 @@ STREAM = random_stream(21, width=6, classes=3, samples=40)
 def small_model(preset: str = "paper", records: RecordsKind = 2) -> ExLLClassifier:
     labels = [("mug", "pân", "鍋")[k] for k in STREAM.y]
     refs = [f"{label}_{i}.jpg" for i, label in enumerate(labels)]
-    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(STREAM.X, labels, refs=refs)
+    groups = ["one day", *[None] * (len(labels) - 1)]
+    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(STREAM.X, labels, refs=refs, groups=groups)
 
 
 @pytest.fixture(params=PRESET_NAMES)
@@ -121,49 +123,45 @@ def test_a_newer_format_asks_for_an_update(tmp_path: Path, monkeypatch: pytest.M
 
 
 SINCE_FORMAT_3 = (
-    "judgement.reviewed",
-    *(f"reservoir.{name}" for name in ("clip", "clip_sum", "clip_last", "clip_starts", "clip_lengths")),
-    *(f"reservoir.{name}" for name in ("ended_clip_starts", "ended_clip_means")),
+    *(f"judgement.{name}" for name in ("reviewed", "disputes", "other_similarities", "seen_once")),
+    *(f"reservoir.{name}" for name in ("clip", "clip_sum", "clip_squared_steps", "clip_last")),
+    *(f"reservoir.{name}" for name in ("group_ids", "group_keys", "group_counts", "group_means")),
 )
+
+
+def written_as(model: ExLLClassifier, number: int, path: Path, lacking: tuple[str, ...]) -> ExLLClassifier:
+    model.save(path)
+    file = read_model(path)
+    for name in lacking:
+        file.tensors.pop(name)
+    write_model(path, {**file.metadata, "format": number}, with_old_names(file.tensors))
+    return load(path, ExLLClassifier)
 
 
 @pytest.mark.parametrize("samples", [10, 120])
 def test_a_file_of_format_2_goes_on_and_learns_of_clips_from_now_on(tmp_path: Path, samples: int) -> None:
     stream, _ = stream_of_clips(2, clips=6)
-    model, path = ExLLClassifier(lengths="ignored"), tmp_path / "old.exll"
-    model.partial_fit(stream.X[:samples], stream.y[:samples])
-    model.save(path)
-    file = read_model(path)
-    for name in SINCE_FORMAT_3:
-        file.tensors.pop(name)
-    write_model(path, {**file.metadata, "format": 2}, with_old_names(file.tensors))
-    found = load(path, ExLLClassifier)
-    np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
-    assert found.novelty_threshold() == model.novelty_threshold()
-    for one in (found, model):
-        one.partial_fit(stream.X[samples:], stream.y[samples:])
-    np.testing.assert_array_equal(found.predict_proba(stream.queries), model.predict_proba(stream.queries))
-    learner = found.learner_
-    assert isinstance(learner, GlocalLearner)
-    clips = learner._reservoir.clips()
-    assert (clips.of[:samples] == -1).all()
-    assert (clips.of[samples + 12 :] >= 0).all()
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X[:samples], stream.y[:samples])
+    found = written_as(model, 2, tmp_path / "old.exll", SINCE_FORMAT_3)
+    assert glocal_learner(found)._judgement.reviewed == (samples > 16)
+    assert (found.predict(stream.queries[:36]) == model.predict(stream.queries[:36])).mean() > 0.9
+    assert groups_of(found).photos.all()
+    found.partial_fit(stream.X[samples:], stream.y[samples:])
+    ids = found.learner_.state()["reservoir.group_ids"]
+    np.testing.assert_array_equal(ids[:samples], np.arange(samples))
+    np.testing.assert_array_equal(ids[-12:], np.arange(len(stream.y) - 12, len(stream.y)) // 12 * 12)
+    assert groups_of(found).counts.tolist()[-1] == 12
 
 
 @pytest.mark.parametrize("samples", [40, 120])
 def test_a_file_of_format_1_is_judged_anew_from_its_reservoir(tmp_path: Path, samples: int) -> None:
     stream = random_stream(5, width=6, classes=3, samples=samples)
     model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
-    learner, path = model.learner_, tmp_path / "old.exll"
-    assert isinstance(learner, GlocalLearner)
-    model.save(path)
-    file = read_model(path)
-    for name in ("judgement.distance_weight", *SINCE_FORMAT_3):
-        file.tensors.pop(name)
-    write_model(path, {**file.metadata, "format": 1}, with_old_names(file.tensors))
+    learner = glocal_learner(model)
     learner._judge_anew(learner._judgement.ridge, reviewed=True)
     learner._answers = None
-    found = load(path, ExLLClassifier)
+    found = written_as(model, 1, tmp_path / "old.exll", ("judgement.distance_weight", *SINCE_FORMAT_3))
+    assert not len(groups_of(model).counts)  # photos, as far as the old file knows too
     np.testing.assert_array_equal(found.novelty(stream.queries), model.novelty(stream.queries))
     assert found.novelty_threshold() == model.novelty_threshold()
     later = random_stream(6, width=6, classes=3, samples=50)
@@ -254,7 +252,7 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "a slope beyond all numbers": lambda f, t: t.update({"judgement.slope": np.array(1e6)}),
     "a sample of the reservoir missing": lambda f, t: t.update({"reservoir.vectors": t["reservoir.vectors"][:-1]}),
     "all samples of the reservoir missing": lambda f, t: t.update(
-        {n: t[n][:0] for n in t if n.startswith("reservoir.")}
+        {n: t[n][:0] for n in t if n.startswith("reservoir.") and t[n].ndim}
     ),
     "reservoir of another width": lambda f, t: t.update({"reservoir.vectors": t["reservoir.vectors"][:, :-1]}),
     "a sample of the reservoir that is no number": lambda f, t: t.update(
@@ -264,9 +262,7 @@ FORGED_GLOCAL: dict[str, Forgery] = {
         {"reservoir.vectors": np.float32(1e30) * t["reservoir.vectors"]}
     ),
     "no vectors of the reservoir": lambda f, t: t.pop("reservoir.vectors"),
-    "a mean of a clip that is no mean": lambda f, t: t.update(
-        {"reservoir.ended_clip_starts": np.array([0]), "reservoir.ended_clip_means": np.full((1, 6), 1e30)}
-    ),
+    "a mean of a group that is no mean": lambda f, t: t.update({"reservoir.group_means": np.full((1, 6), 1e30)}),
     "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
     "a sample of the reservoir of no class": lambda f, t: t.update({"reservoir.classes": t["reservoir.classes"] + 1}),
     "a sample of the reservoir of a class below all": lambda f, t: t.update(
@@ -278,12 +274,18 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     "a sample of the reservoir of another class's prototype": lambda f, t: t.update(
         {"reservoir.classes": t["reservoir.classes"] * 0}
     ),
-    "a clip missing": lambda f, t: t.update({"reservoir.clip_starts": t["reservoir.clip_starts"][1:]}),
-    "a clip of nothing": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] * 0}),
-    "clips longer than the stream": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] + 99}),
-    "a clip of nobody's": lambda f, t: t.update({"reservoir.clip_lengths": t["reservoir.clip_lengths"] * 0 + 9}),
-    "a clip without a mean": lambda f, t: t.update({"reservoir.ended_clip_starts": np.arange(3)}),
-    "clips of another width": lambda f, t: t.update({"reservoir.ended_clip_means": np.zeros((0, 7), np.float32)}),
+    "a group missing": lambda f, t: t.update({"reservoir.group_ids": t["reservoir.group_ids"][1:]}),
+    "a group of nothing": lambda f, t: t.update({"reservoir.group_counts": np.array([0])}),
+    "a group larger than the stream": lambda f, t: t.update({"reservoir.group_counts": np.array([10**6])}),
+    "a group of no class": lambda f, t: t.update({"reservoir.group_keys": np.array([[99, -1]])}),
+    "a group without a mean": lambda f, t: t.update({"reservoir.group_means": np.zeros((0, 6), np.float32)}),
+    "a group without a count": lambda f, t: t.update({"reservoir.group_counts": np.zeros(0, np.int64)}),
+    "groups of another width": lambda f, t: t.update({"reservoir.group_means": np.zeros((1, 7), np.float32)}),
+    "steps of less than nothing": lambda f, t: t.update({"reservoir.clip_squared_steps": np.array(-1.0)}),
+    "a dispute about no class": lambda f, t: t.update({"judgement.disputes": np.array([[0, 1, 99]])}),
+    "a dispute of two": lambda f, t: t.update({"judgement.disputes": np.array([[0, 1]])}),
+    "similarities in a table": lambda f, t: t.update({"judgement.other_similarities": np.ones((2, 2))}),
+    "more classes seen once than there are": lambda f, t: t.update({"judgement.seen_once": np.array(1.5)}),
     "a last sample of another width": lambda f, t: t.update({"reservoir.clip_last": np.zeros(7, np.float32)}),
     "a last clip of another width": lambda f, t: t.update({"reservoir.clip_sum": np.zeros(7)}),
     "a last clip of no class": lambda f, t: t.update({"reservoir.clip": np.array([99, 0, 1])}),
@@ -339,7 +341,7 @@ def test_a_file_is_refused_where_records_do_not_hold_what_the_reservoir_needs(fa
 
 def test_a_young_model_without_the_vectors_of_its_reservoir_is_refused(tmp_path: Path) -> None:
     stream, path = random_stream(3, width=40, classes=2, samples=12), tmp_path / "model.exll"
-    ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y).save(path)
+    ExLLClassifier(records="vectors", lengths="ignored").partial_fit(stream.X, stream.y).save(path)
     file = read_model(path)
     assert file.tensors.pop("reservoir.vectors").dtype == np.float32
     write_model(path, file.metadata, file.tensors)
@@ -397,7 +399,7 @@ def test_the_precision_that_learning_uses_is_written_as_precisely_as_it_is_neede
     preset: str, samples: int, tmp_path: Path
 ) -> None:
     stream = random_stream(2, width=20, classes=3, samples=samples)
-    ExLLClassifier(preset).partial_fit(stream.X, stream.y).save(tmp_path / "x.exll")
+    ExLLClassifier(preset, lengths="ignored").partial_fit(stream.X, stream.y).save(tmp_path / "x.exll")
     written = load_file(tmp_path / "x.exll")["precision.basis" if samples == 5 else "precision.triangle"]
     assert written.dtype == (np.float32 if preset == "glocal" else np.float64)
 
@@ -462,7 +464,7 @@ import sys
 import numpy as np
 from exll import ExLLClassifier
 rng = np.random.default_rng(0)
-model = ExLLClassifier(sys.argv[2], records="vectors")
+model = ExLLClassifier(sys.argv[2], records="vectors", lengths="ignored")
 model.partial_fit(rng.normal(size=(400, 300)), rng.integers(0, 5, 400))
 while True:
     model.partial_fit(rng.normal(size=(1, 300)), [0])
@@ -503,7 +505,7 @@ def test_the_facts_can_be_read_by_anyone(saved: tuple[ExLLClassifier, Path]) -> 
 def test_a_thousand_photos_of_624_features_make_a_file_of_at_most_six_megabytes(tmp_path: Path) -> None:
     stream, path = random_stream(1, width=624, classes=81, samples=1000, repeats=0), tmp_path / "model.exll"
     refs = [f"photos of class {k}/{i:05}.jpg" for i, k in enumerate(stream.y)]
-    model = ExLLClassifier(records="vectors").partial_fit(stream.X, stream.y, refs=refs)
+    model = ExLLClassifier(records="vectors", lengths="ignored").partial_fit(stream.X, stream.y, refs=refs)
     model.save(path)
     assert path.stat().st_size < 6_000_000
     assert model.nbytes_ < 8_500_000

@@ -55,7 +55,7 @@ def test_a_stretch_is_a_clip_if_its_steps_are_short_for_how_much_it_varies(seed:
         clip.begin(0, 0)
         for i in range(12):
             walk.append(memory * walk[-1] + 0.5 * rng.normal(size=6))
-            vectors = np.float32([x / np.linalg.norm(x) for x in walk[1:]]).astype(np.float64)
+            vectors = np.array([x / np.linalg.norm(x) for x in walk[1:]], np.float32).astype(np.float64)
             clip.learn(vectors[-1])
             steps = sum(float((b - a) @ (b - a)) for a, b in pairwise(vectors))
             ratio = steps / max(i, 1) / (2 * vectors.var(axis=0, ddof=int(i > 0)).sum() + 1e-99)
@@ -68,7 +68,7 @@ def test_a_stretch_is_a_clip_if_its_steps_are_short_for_how_much_it_varies(seed:
 def test_clips_are_found_also_where_only_every_fifth_frame_is_learned(seed: int) -> None:
     for step in (1, 5):
         stream, _ = stream_of_clips(seed, clips=3, frames=12 * step)
-        model = ExLLClassifier().partial_fit(stream.X[::step], stream.y[::step])
+        model = ExLLClassifier(lengths="ignored").partial_fit(stream.X[::step], stream.y[::step])
         found = groups_of(model)
         assert found.informative
         assert found.counts.tolist() == [12] * 9
@@ -81,7 +81,7 @@ def test_clips_are_found_also_where_only_every_fifth_frame_is_learned(seed: int)
 def test_photos_are_no_clips_however_little_their_class_varies(seed: int, noise: float) -> None:
     """Nor is a thing that is held quite still."""
     X, y = photos(seed, noise)
-    found = groups_of(ExLLClassifier(records="none").partial_fit(X, y))
+    found = groups_of(ExLLClassifier(records="none", lengths="ignored").partial_fit(X, y))
     assert (found.of >= 0).mean() < 0.05
     assert found.photos.mean() > 0.95
 
@@ -90,13 +90,13 @@ def test_a_clip_of_long_steps_among_clips_of_short_ones_is_a_clip() -> None:
     rng = np.random.default_rng(1)
     paths = np.cumsum(rng.normal(size=(2, 4, 15, 30)), axis=2) * np.array([0.05, 0.05, 0.05, 0.6])[:, None, None]
     X = (3.0 * rng.normal(size=(1, 4, 1, 30)) + paths).reshape(-1, 30)
-    found = groups_of(ExLLClassifier().partial_fit(X, [*np.repeat(range(4), 15)] * 2))
+    found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, [*np.repeat(range(4), 15)] * 2))
     assert found.counts.tolist() == [15] * 8
 
 
 def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     stream, _ = stream_of_clips(0, classes=3, clips=1)
-    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     assert {found.verdict for found in model.progress()} == {"show it again"}
     advice = "All examples come from one clip; show it again in another place."
     said = {found.label: str(found) for found in model.progress()}
@@ -106,7 +106,7 @@ def test_a_class_from_one_clip_is_to_be_shown_again() -> None:
     assert model.learner_.classes_from_one_group() == {0, 1}
     assert {found.label: found.verdict for found in model.progress()}[2] == "enough"
     X, y = photos(0, 1.0)
-    assert ExLLClassifier().partial_fit(X, y).learner_.classes_from_one_group() == set()
+    assert ExLLClassifier(lengths="ignored").partial_fit(X, y).learner_.classes_from_one_group() == set()
     assert ExLLClassifier("paper").partial_fit(stream.X, stream.y).learner_.classes_from_one_group() == set()
 
 
@@ -114,7 +114,7 @@ def test_samples_between_the_clips_of_a_class_are_not_judged_by() -> None:
     stream, _ = stream_of_clips(1, clips=2)
     strays = np.random.default_rng(1).normal(size=(3, 20))  # each follows a sample of another class
     X = np.concatenate([stream.X, strays])
-    found = groups_of(ExLLClassifier().partial_fit(X, [*stream.y, 0, 1, 2]))
+    found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, [*stream.y, 0, 1, 2]))
     assert found.of[-3:].tolist() == [-1, -1, -1]
     assert not found.photos.any()
     assert (found.of[:-3] >= 0).all()
@@ -124,7 +124,7 @@ def test_a_clip_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     stream, _ = stream_of_clips(9, classes=2, clips=1, frames=30)
     again = stream.queries[:7], stream.queries[30:37]
     X = np.concatenate([stream.X, *again])
-    model = ExLLClassifier(max_prototypes=1).partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
+    model = ExLLClassifier(max_prototypes=1, lengths="ignored").partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
     learner = glocal_learner(model)
     products = products_of(learner, RIDGES[3], slice(None))
     groups = groups_that_came_together(products, groups_of(model), learner._mean_of_all())
@@ -147,7 +147,7 @@ def test_a_sample_that_replaces_one_of_a_clip_is_not_in_that_clip() -> None:
 
 def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_too() -> None:
     stream, places = stream_of_clips(3, clips=3, frames=2 * MOST // 9)
-    found = groups_of(ExLLClassifier(records="none").partial_fit(stream.X, stream.y))
+    found = groups_of(ExLLClassifier(records="none", lengths="ignored").partial_fit(stream.X, stream.y))
     assert len(found.of) == MOST < len(stream.X)
     in_order = sorted(places, key=lambda place: (stream.y[place[0]], place[0]))
     assert found.counts.tolist() == [len(place) for place in in_order]
@@ -157,7 +157,7 @@ def test_their_means_and_counts_are_those_of_all_their_samples_beyond_the_room_t
 
 def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
     stream, places = stream_of_clips(5, classes=3, clips=2)
-    model = ExLLClassifier().partial_fit(stream.X, [f"c{k}" for k in stream.y])
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, [f"c{k}" for k in stream.y])
     model.rename_class("c2", "c0", merge=True)
     model.partial_fit(stream.X[-3:], ["c0"] * 3)  # the last clip goes on
     found = groups_of(model)
@@ -168,7 +168,7 @@ def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
 def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
     stream, _ = stream_of_clips(6, classes=7, clips=1)
     for clips, told in ((0, False), (3, False), (4, True)):  # one more clip of so many of the classes
-        model = ExLLClassifier().partial_fit(stream.X, stream.y)
+        model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
         if clips:
             model.partial_fit(stream.queries[: 12 * clips], np.repeat(range(clips), 12))
         found = groups_of(model)
@@ -181,7 +181,7 @@ def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
 def test_a_model_of_one_clip_per_class_is_modest(seed: int) -> None:
     """It has hardly anything to judge itself by; with a second clip of every class it has."""
     stream, _ = stream_of_clips(seed, classes=5, clips=1, frames=20)
-    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     judged = glocal_learner(model)._judgement
     own, other = (model.predict_proba(X).max(axis=1).mean() for X in (stream.X, stream.queries[:100]))
     assert 0.4 < other < own - 0.05
@@ -196,7 +196,7 @@ def test_another_clip_of_a_known_thing_is_seldom_unusual_and_an_unknown_input_of
     unusual, unknown = [], []
     for seed in range(3):
         stream, _ = stream_of_clips(seed, width=40, classes=20, clips=4, frames=10)
-        model = ExLLClassifier(records="none").partial_fit(stream.X, stream.y)
+        model = ExLLClassifier(records="none", lengths="ignored").partial_fit(stream.X, stream.y)
         unusual.append((model.novelty(stream.queries) > model.novelty_threshold()).reshape(2, -1).mean(axis=1))
         unknown.append((model.predict(stream.queries, unknown=-1) == -1).reshape(2, -1).mean(axis=1))
     known, strange = np.mean(unusual, axis=0)

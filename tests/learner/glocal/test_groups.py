@@ -28,7 +28,7 @@ def test_groups_are_those_that_were_named_in_whatever_order_they_came(seed: int)
     X, y = rng.normal(size=(90, 5)), rng.integers(0, 4, 90).tolist()
     pool: list[Group] = ["a", "b", 1, "1", -1, None]
     names = [pool[i] for i in rng.integers(0, len(pool), 90)]
-    found = groups_of(ExLLClassifier().partial_fit(X, y, groups=names))
+    found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, y, groups=names))
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     places = [np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts))]
     assert sorted(places) == places_of(y, names)
@@ -43,16 +43,16 @@ def test_single_samples_are_photos_in_a_class_that_came_mostly_alone() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), [0, 1] * 30
     names = ["a" if i < 8 else "b" if i < 16 else None for i in range(60)]
-    found = groups_of(ExLLClassifier().partial_fit(X, y, groups=names))
+    found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, y, groups=names))
     assert found.photos.tolist() == [name is None for name in names]
     assert found.among(slice(None, None, 4)).of.tolist() == [0, 0, 1, 1] + [-1] * 11
-    assert glocal_learner(ExLLClassifier().partial_fit(X, y))._reservoir.group_counts(2).tolist() == [30, 30]
+    assert glocal_learner(ExLLClassifier(lengths="ignored").partial_fit(X, y))._reservoir.group_counts(2).tolist() == [30, 30]
 
 
 def test_a_class_of_one_named_group_is_to_be_shown_again() -> None:
     stream, names = stream_of_groups(0)
     once: list[Group] = [k if k < 2 else name for k, name in zip(stream.y, names, strict=True)]
-    model = ExLLClassifier().partial_fit(stream.X, stream.y, groups=once)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y, groups=once)
     assert model.learner_.classes_from_one_group() == {0, 1}
     assert groups_of(model).seen_once == pytest.approx(1 / 3)
     assert glocal_learner(model)._reservoir.group_counts(6).tolist() == [1, 1, 4, 4, 4, 4]
@@ -63,7 +63,7 @@ def test_confidence_in_new_places_is_far_lower_once_places_are_named_and_near_th
     for seed in range(4):
         stream, names = stream_of_groups(2 + seed)
         for column, groups in enumerate((None, names)):
-            model = ExLLClassifier(records="none").partial_fit(stream.X, stream.y, groups=groups)
+            model = ExLLClassifier(records="none", lengths="ignored").partial_fit(stream.X, stream.y, groups=groups)
             confidence[seed, column] = model.predict_proba(stream.queries).max(axis=1).mean()
         right.append((model.predict(stream.queries) == np.repeat(range(6), 10)).mean())
     assert (confidence[:, 1] < confidence[:, 0] - 0.1).all()
@@ -78,7 +78,7 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_do_questions_and_f
 ) -> None:
     stream, names = stream_of_groups(4, each=4) if named else (stream_of_clips(4, clips=3)[0], [None] * 108)
     y = [f"c{k}" for k in stream.y]
-    whole, pieces, asked = ExLLClassifier().partial_fit(stream.X, y, groups=names), ExLLClassifier(), ExLLClassifier()
+    whole, pieces, asked = ExLLClassifier(lengths="ignored").partial_fit(stream.X, y, groups=names), ExLLClassifier(lengths="ignored"), ExLLClassifier(lengths="ignored")
     for start in range(0, len(y), split):
         rows = slice(start, start + split)
         for model in (pieces, asked):
@@ -100,7 +100,7 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_do_questions_and_f
 def test_a_class_that_takes_in_another_keeps_its_groups() -> None:
     stream, _ = stream_of_groups(5, each=4)
     names = [f"day {i % 3}" for i in range(len(stream.y))]
-    model = ExLLClassifier().partial_fit(stream.X, stream.y, groups=names)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y, groups=names)
     model.rename_class(4, 1, merge=True)
     labels = [1 if k == 4 else k for k in stream.y]
     found = groups_of(model)
@@ -113,7 +113,7 @@ def test_a_class_that_takes_in_another_keeps_its_groups() -> None:
 def test_a_named_group_ends_a_clip_and_rows_without_a_name_may_be_clips() -> None:
     stream, places = stream_of_clips(2, clips=2)
     names: list[Group] = ["named" if i in places[0][6:9] else None for i in range(len(stream.y))]
-    found = groups_of(ExLLClassifier().partial_fit(stream.X, stream.y, groups=names))
+    found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y, groups=names))
     lengths = sorted(np.flatnonzero(found.of == g).tolist() for g in range(len(found.counts)))
     assert lengths == [places[0][:6], places[0][6:9], *places[1:]]
     assert (found.of[places[0][9:]] == -1).all()  # three samples are too short for a clip
@@ -153,7 +153,7 @@ def test_only_groups_of_which_no_sample_is_left_are_forgotten(monkeypatch: pytes
 def test_bad_groups_are_refused_in_one_sentence_and_nothing_is_learned(
     groups: Any, error: type[Exception], sentence: str
 ) -> None:
-    model = ExLLClassifier().fit(np.eye(2), ["a", "b"])
+    model = ExLLClassifier(lengths="ignored").fit(np.eye(2), ["a", "b"])
     for learn in (model.partial_fit, model.fit):
         with pytest.raises(error) as refused:
             learn(np.eye(2), ["a", "b"], groups=groups)
@@ -164,8 +164,9 @@ def test_bad_groups_are_refused_in_one_sentence_and_nothing_is_learned(
 def test_numbers_of_numpy_are_names_and_other_learners_take_groups_too() -> None:
     stream, _ = stream_of_groups(1, each=3)
     names = [i % 5 for i in range(len(stream.y))]
-    array, plain = (ExLLClassifier().fit(stream.X, stream.y, groups=some) for some in (np.array(names), names))
-    assert_equal_models(array, plain)
+    as_numpy: Any = np.array(names)
+    plain = ExLLClassifier(lengths="ignored").fit(stream.X, stream.y, groups=names)
+    assert_equal_models(ExLLClassifier(lengths="ignored").fit(stream.X, stream.y, groups=as_numpy), plain)
     for make in (lambda: ExLLClassifier("paper"), lambda: baseline("slda")):
         named, unnamed = make().fit(stream.X, stream.y, groups=names), make().fit(stream.X, stream.y)
         assert_equal_models(named, unnamed)

@@ -202,7 +202,7 @@ def test_a_review_of_many_classes_uses_fewer_samples(least: int, monkeypatch: py
 
     monkeypatch.setattr(review, "left_out_alone", counted)
     stream, _ = stream_of_clips(1, clips=4)
-    model = ExLLClassifier().partial_fit(stream.X, stream.y)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
     assert max(used) <= least
     assert np.isfinite(model.predict_proba(stream.queries)).all()
     assert 0 < model.novelty_threshold() < np.inf
