@@ -330,7 +330,8 @@ class ExLLClassifier(StreamClassifier):
         return rules_of(self.learner_, level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned.
+        """Have I taught enough? Per class, the weakest first: how probable the right answer is for inputs like the
+        examples and for inputs from elsewhere, judged by samples left out, and what would help most.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.progress()[0].verdict

@@ -32,7 +32,8 @@ class Knowledge:
         return self._taught().rules(level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how its last examples fared before they were learned.
+        """Have I taught enough? Per class, the weakest first: how probable the right answer is for inputs like the
+        examples and for inputs from elsewhere, judged by samples left out, and what would help most.
 
         >>> import numpy as np
         >>> from exll import ImageLearner

@@ -14,7 +14,7 @@ from exll import ExLLClassifier
 from exll.cli import common
 from exll.learner.glocal import judgement
 from pictures import picture, write_class_folder
-from support import random_stream
+from support import both_presets, random_stream
 
 
 @pytest.mark.slow
@@ -211,3 +211,20 @@ def test_a_model_of_one_class_says_so_and_gives_no_percentage(tmp_path: Path) ->
 def test_commands_are_as_strict_as_the_library_unless_they_are_told() -> None:
     assert common.FALSE_ALARMS == judgement.FALSE_ALARMS
     assert exll("predict", "m.exll", "x.png", "--false-alarms", "1").returncode == 2
+
+
+@both_presets
+def test_progress_is_a_table_with_the_weakest_classes_first(preset: str, tmp_path: Path) -> None:
+    stream = random_stream(3, samples=200, classes=4, width=6)
+    model = ExLLClassifier(preset).fit(stream.X, [f"kind {k}" for k in stream.y])
+    model.save(tmp_path / "m.exll")
+    header, *rows = exll("progress", tmp_path / "m.exll", "--top", "3").stdout.splitlines()
+    expected = model.progress()
+    assert [row.split("  ")[0] for row in rows[:3]] == [str(entry.label) for entry in expected[:3]]
+    advice = header.index("what would help most")
+    assert [row[advice:] for row in rows[:3]] == [entry.advice for entry in expected[:3]]
+    enough = sum(entry.verdict == "enough" for entry in expected)
+    assert rows[3] == f"{enough} of 4 classes seem taught enough; 1 not shown"
+    assert ("before they were learned" in rows[4]) == (preset == "paper")
+    assert rows[-1].startswith("It has seen only the photos you taught")
+    assert exll_json("progress", tmp_path / "m.exll") == [entry.to_dict() for entry in expected]

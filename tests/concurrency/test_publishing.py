@@ -37,8 +37,9 @@ def all_said(learner: ExLL) -> dict[str, Any]:
     """Whatever can be asked, in values that can be compared."""
     X, _, _ = stream(5)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    laid_out = topology_of(learner, "pca")
+    laid_out, expected = topology_of(learner, "pca"), learner.expected()
     return {
+        "expected": expected and [numbers.tolist() for numbers in expected],
         "posteriors": learner.inference().posteriors(X, "fused")[1].tolist(),
         "explained": [explain(learner, x).to_dict() for x in X],
         "rules": [rule.to_dict() for rule in rules_of(learner, "prototype")],

@@ -143,6 +143,18 @@ def test_an_image_that_was_asked_about_long_ago_has_to_be_sent_again(taught: Ser
     assert taught.client.post("/api/explain").status_code == 422
 
 
+def test_classes_say_what_is_expected_of_them_and_what_would_help(taught: Served) -> None:
+    for found, entry in zip(
+        sorted(taught.json("/api/classes")["classes"], key=lambda one: str(one["label"])),
+        sorted(taught.project.live.current.snapshot.progress(), key=lambda one: str(one.label)),
+        strict=True,
+    ):
+        assert {name: found[name] for name in entry.to_dict() if name in found} == {
+            name: value for name, value in entry.to_dict().items() if name != "sentence"
+        }
+        assert 0 < found["new_groups"] < 1
+
+
 def test_classes_are_renamed_merged_and_deleted(taught: Served) -> None:
     assert taught.post("/api/classes/rename", label="kind 0", new_label="mug").json()["changed"] == 6
     refused = taught.post("/api/classes/rename", label="mug", new_label="kind 1")

@@ -1,112 +1,154 @@
-"""Have I taught enough? Answered per class from the stream's own record, without any test data.
+"""Have I taught enough? Answered per class from what was taught, without any test data.
 
-Every example was judged before it was learned. How often that judgement was right lately says how the next example
-would fare; how often an example opened a new prototype says whether the class still shows new sides. In a clip
-every frame is recognised by the one before, so for a class from one clip this says nothing about the next clip.
+The model leaves out samples, each with all that came with it, and looks how probable the right answer is without them.
+A preset that cannot do this, and a young model, has only how the last examples fared before they were learned. In a
+clip every frame is recognised by the one before, so this says nothing about another place.
 """
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from exll.explain.notebook import table
-from exll.explain.wording import counted
+from exll.explain.notebook import one_line, table
+from exll.explain.wording import percent
 from exll.learner.exll import ExLL
+from exll.learner.expected import Expected
 from exll.learner.history import UNTESTED
 from exll.types import Label
 
-Verdict: TypeAlias = Literal["too early to tell", "needs more", "nearly there", "show it again", "enough"]
+Verdict: TypeAlias = Literal["too early to tell", "needs more", "show it again", "nearly there", "enough"]
 
-LEAST_TESTED = 5
+VERDICTS: tuple[Verdict, ...] = ("too early to tell", "needs more", "show it again", "nearly there", "enough")
+LEAST_EXAMPLES = 5  # before there are so many, nothing is said
+FEW_EXAMPLES = 10
 NEARLY, ENOUGH = 0.7, 0.9
+MUCH_BELOW = 0.1
 
-_ADVICE: dict[Verdict, str] = {
-    "too early to tell": "Teach it a few more examples",
-    "needs more": "It needs more examples",
-    "nearly there": "It is nearly there",
-    "show it again": "All examples come from one clip; show it again in another place",
-    "enough": "That seems enough",
-}
+MORE_EXAMPLES = "Teach it more examples."
+OTHER_CLASS = "Teach it more examples, and another class."
+ANOTHER_PLACE = "Show it again in another place: all its examples came together."
+OTHER_PLACES = "Teach it examples from other places."
+OTHERS_AGAIN = "Show the other classes again in another place, too."
+NOTHING = "That seems enough."
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one class has come; ``tested``, ``recognised`` and ``new_prototypes`` count its last 32 examples."""
+    """How far one class has come.
+
+    ``like_these`` and ``new_groups`` are the expected probability of the right answer: for inputs like the examples,
+    and for inputs from elsewhere (another clip, place or look). ``new_groups`` is None where the class came in one
+    group only. Where the model cannot leave out groups, ``groups`` and ``new_groups`` are None, and ``like_these`` is
+    the share of its last examples, up to 32, that were recognised before they were learned.
+    """
 
     label: Label
     examples: int
-    tested: int  # of the last ones: judged before they were learned
-    recognised: int  # of those: taken for what they were
-    new_prototypes: int  # opened by the last ones
-    confused_with: Label | None  # what the others were taken for most often
-    confusions: int  # how often
+    groups: int | None  # clips, named groups and single photos, among the samples that were looked at
+    like_these: float | None
+    new_groups: float | None
+    confused_with: Label | None  # what its examples were taken for most often
     verdict: Verdict
+    advice: str  # what would help most
 
     @property
-    def accuracy(self) -> float | None:
-        """The share of recognised ones; None where nothing was tested."""
-        return self.recognised / self.tested if self.tested else None
+    def expectation(self) -> str:
+        """The two shares in words."""
+        if self.like_these is None:
+            return "Too early to tell."
+        share = percent(self.like_these)
+        if self.groups is None:
+            return f"{share} of its last examples were recognised before they were learned."
+        elsewhere = "not known" if self.new_groups is None else percent(self.new_groups)
+        return f"Expected right: {share} on examples like these, {elsewhere} in new places."
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "accuracy": self.accuracy, "sentence": str(self)}
+        return {**asdict(self), "sentence": str(self)}
 
     def _repr_html_(self) -> str:
-        recognised = f"{self.recognised} of the last {self.tested}" if self.tested else ""
-        confused = None if self.confused_with is None else f"{self.confused_with} ({self.confusions})"
-        header = ("class", "examples", "recognised before they were learned", "taken for", "verdict")
-        return table(header, [(self.label, f"{self.examples:,}", recognised, confused, self.verdict)])
+        shares = [None if share is None else percent(share) for share in (self.like_these, self.new_groups)]
+        header = ("class", "examples", "groups", "examples like these", "new places", "verdict", "what would help most")
+        return table(header, [(self.label, f"{self.examples:,}", self.groups, *shares, self.verdict, self.advice)])
 
     def __str__(self) -> str:
-        if self.examples == 1:
-            return f'"{self.label}": {_ADVICE[self.verdict]}; the first one cannot be tested before it is learned.'
-        if not self.tested and self.verdict == "show it again":
-            return f'"{self.label}": {_ADVICE[self.verdict]}.'
-        if not self.tested:
-            return (
-                f'"{self.label}": Too early to tell: nothing else was known yet that its examples could have been '
-                "taken for. Teach it a few more once there are other classes."
-            )
-        sides = f"{self.new_prototypes} of the latest still opened a new prototype" if self.new_prototypes else ""
-        confused = f'{self.confusions} taken for "{self.confused_with}"' if self.confusions else ""
-        more = "; ".join(part for part in (confused, sides) if part)
-        return (
-            f'"{self.label}": {_ADVICE[self.verdict]}. Of its last {counted(self.tested, "example")} {self.recognised} '
-            f"{'was' if self.recognised == 1 else 'were'} recognised before they were learned"
-            f"{'; ' + more if more else ''}."
-        )
+        return one_line(f'"{self.label}": {self.expectation} {self.advice}')
 
 
 def progress_of(learner: ExLL) -> list[Progress]:
     """Every class, the weakest first; those that it is too early to judge lead."""
     with learner.lock:
-        from_one_clip = learner.classes_from_one_group()
-        classes = [_progress(learner, k, k in from_one_clip) for k in range(learner.class_count)]
-    return sorted(classes, key=lambda p: (p.verdict != "too early to tell", p.accuracy or 0.0, p.examples))
+        expected, from_one_group = learner.expected(), learner.classes_from_one_group()
+        classes = [_progress(learner, k, expected, k in from_one_group) for k in range(learner.class_count)]
+    return sorted(classes, key=_strength)
 
 
-def _progress(learner: ExLL, k: int, from_one_clip: bool) -> Progress:
-    history = learner.history(k)
-    tested = history.answers[history.answers != UNTESTED]
-    mistaken = Counter(tested[tested != k].tolist()).most_common(1)
-    recognised = int((tested == k).sum())
-    return Progress(
-        label=learner.labels[k],
-        examples=learner.megacloud(k).count,
-        tested=len(tested),
-        recognised=recognised,
-        new_prototypes=history.opened,
-        confused_with=learner.labels[mistaken[0][0]] if mistaken else None,
-        confusions=mistaken[0][1] if mistaken else 0,
-        verdict=_verdict(len(tested), recognised, from_one_clip),
+def _strength(progress: Progress) -> tuple[int, float, int]:
+    share = progress.like_these if progress.new_groups is None else progress.new_groups
+    return VERDICTS.index(progress.verdict), share or 0.0, progress.examples
+
+
+def _progress(learner: ExLL, k: int, expected: Expected | None, from_one_group: bool) -> Progress:
+    examples = learner.megacloud(k).count
+    if expected is None:
+        like_these, confused = _by_history(learner, k)
+        groups, elsewhere = None, None
+        deciding = like_these
+    else:
+        like_these, elsewhere = (_known(shares[k]) for shares in (expected.like_these, expected.new_groups))
+        groups, confused = int(expected.groups[k]), int(expected.confused_with[k])
+        deciding = elsewhere
+    verdict = _verdict(examples, deciding, from_one_group)
+    other = None if confused < 0 else learner.labels[confused]
+    advice = (
+        OTHER_CLASS if learner.class_count == 1 else _advice(verdict, examples, like_these, elsewhere, groups, other)
     )
+    return Progress(learner.labels[k], examples, groups, like_these, elsewhere, other, verdict, advice)
 
 
-def _verdict(tested: int, recognised: int, from_one_clip: bool) -> Verdict:
-    early, share = tested < LEAST_TESTED, recognised / max(tested, 1)
-    if not early and share < NEARLY:
-        return "needs more"
-    if from_one_clip:
-        return "show it again"
-    if early:
+def _by_history(learner: ExLL, k: int) -> tuple[float | None, int]:
+    """The share of its last examples that were recognised, and what the others were taken for; -1 for nothing."""
+    answers = learner.history(k).answers
+    tested = answers[answers != UNTESTED].tolist()
+    if len(tested) < LEAST_EXAMPLES:
+        return None, -1
+    mistaken = Counter(answer for answer in tested if answer != k).most_common(1)
+    return tested.count(k) / len(tested), mistaken[0][0] if mistaken else -1
+
+
+def _known(share: float) -> float | None:
+    return float(share) if isfinite(share) else None
+
+
+def _verdict(examples: int, share: float | None, from_one_group: bool) -> Verdict:
+    if examples < LEAST_EXAMPLES:
         return "too early to tell"
+    if from_one_group:
+        return "show it again"
+    if share is None:
+        return "too early to tell"
+    if share < NEARLY:
+        return "needs more"
     return "enough" if share >= ENOUGH else "nearly there"
+
+
+def _advice(
+    verdict: Verdict,
+    examples: int,
+    like_these: float | None,
+    elsewhere: float | None,
+    groups: int | None,
+    confused_with: Label | None,
+) -> str:
+    if verdict == "show it again":
+        return ANOTHER_PLACE
+    if verdict == "enough":
+        return NOTHING
+    if examples < FEW_EXAMPLES or like_these is None:
+        return MORE_EXAMPLES
+    if groups is not None and elsewhere is None:  # too few classes came in several groups to say anything
+        return OTHERS_AGAIN
+    far_below = elsewhere is not None and elsewhere < like_these - MUCH_BELOW
+    if far_below and (like_these >= ENOUGH or confused_with is None):
+        return OTHER_PLACES
+    return MORE_EXAMPLES if confused_with is None else f'Teach it examples that tell it from "{confused_with}".'

@@ -239,7 +239,7 @@ class GlocalLearner(ExLL):
             answers = self.inference()
             assert isinstance(answers, GlocalInference)
             with one_blas_thread():
-                return self._reviewed().expected(self._judgement, answers.confidence)
+                return self._reviewed().expected(self._judgement, answers.confidence, answers.precision)
 
     def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
         number_of = {label: k for k, label in enumerate(self._labels)}

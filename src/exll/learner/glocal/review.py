@@ -125,14 +125,12 @@ class Reviewed:
         with_look_alikes = left_out_with_group(p, n, look_alikes(p.means, p.own).among(photos))
         return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative)
 
-    def expected(self, judgement: Judgement, confidence: Confidence) -> Expected:
-        """Photos elsewhere are those that are left out with a third of their class."""
+    def expected(self, judgement: Judgement, confidence: Confidence, precision: Precision) -> Expected:
+        """Photos elsewhere are those that are left out with a third of their class. ``precision`` is that of the
+        answers: a published moment has no statistics of its own."""
         classes = len(self.megaclouds)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
-        p, groups = (
-            self.products(self.precision_with(judgement.ridge), some),
-            self.reservoir.groups(classes).among(some),
-        )
+        p, groups = self.products(precision, some), self.reservoir.groups(classes).among(some)
         third = thirds(p.means, p.own, p.truth).among(groups.photos & groups.informative)
         elsewhere = left_out_with_group(p, self.samples, third)
         elsewhere = elsewhere.joined(

@@ -24,12 +24,14 @@ class ClassShape(BaseModel):
     newest: list[int] = Field(description="numbers of its newest examples")
     prototypes: int
     verdict: str = Field(description="have I taught enough? in two words")
-    sentence: str
-    tested: int
-    recognised: int
-    accuracy: float | None
+    advice: str = Field(description="what would help most")
+    groups: int | None = Field(description="clips and single photos that it came in, among those looked at")
+    like_these: float | None = Field(
+        description="expected probability of the right answer for photos like these; where groups is null, the share "
+        "of its last examples that were recognised before they were learned"
+    )
+    new_groups: float | None = Field(description="the same for photos from new places")
     confused_with: str | None
-    confusions: int
 
 
 class ClassesAnswer(BaseModel):
@@ -111,12 +113,11 @@ def _classes(project: Project) -> ClassesAnswer:
                 newest=newest.get(label, []),
                 prototypes=prototypes.get(label, 0),
                 verdict="too early to tell" if found is None else found.verdict,
-                sentence=TOO_NEW if found is None else str(found),
-                tested=0 if found is None else found.tested,
-                recognised=0 if found is None else found.recognised,
-                accuracy=None if found is None else found.accuracy,
+                advice=TOO_NEW if found is None else found.advice,
+                groups=None if found is None else found.groups,
+                like_these=None if found is None else found.like_these,
+                new_groups=None if found is None else found.new_groups,
                 confused_with=None if found is None or found.confused_with is None else str(found.confused_with),
-                confusions=0 if found is None else found.confusions,
             )
         )
     return ClassesAnswer(classes=shapes, examples=sum(counts.values()), rebuilding=project.live.rebuilding)

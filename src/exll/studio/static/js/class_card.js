@@ -54,7 +54,7 @@ export class ClassCard {
     if (found.length) this.teach(found.map(({ file }) => file));
   }
 
-  /** @param {number} examples @param {number[]} newest @param {string} [progress] */
+  /** @param {number} examples @param {number[]} newest @param {any} [progress] */
   show(examples, newest, progress = "") {
     this.count(examples);
     this.all.hidden = examples === 0;
@@ -65,7 +65,7 @@ export class ClassCard {
         newest.map((number) => h("li", {}, picture(number, this.label))),
       );
     this.key = key;
-    if (examples) this.words.textContent = progress;
+    if (examples) fill(this.words, progress);
     else fill(this.words, "Drop photos of ", quoted(this.label), " here, or show it to the camera.");
   }
 

@@ -2,11 +2,12 @@
 
 import { get, postJson } from "./api.js";
 import { askLabel, choice, confirmed } from "./dialogs.js";
-import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
+import { byId, fill, gathered, h, nothingYet } from "./dom.js";
 import { onAny } from "./events.js";
 import { showGallery } from "./gallery.js";
 import { complain, tell, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
+import { progressWords } from "./progress.js";
 import { counted, percent, simple } from "./words.js";
 
 const RULES = 4;
@@ -46,7 +47,7 @@ function section(one, rules) {
       h("h2", {}, h("bdi", {}, label)),
       h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
       h("p", {}, badge(one)),
-      h("p", { class: "faint" }, progress(one)),
+      h("p", { class: "faint" }, progressWords(one)),
       h(
         "p",
         { class: "row" },
@@ -94,16 +95,6 @@ function ruleOf({ support, share, examples }, label) {
       h("p", { class: "faint" }, `${percent(share)} of its pictures`),
     ),
   );
-}
-
-/** How the newest of a class fared before they were learned. */
-function progress({ label, sentence, tested, recognised, confused_with: other, confusions }) {
-  if (!tested) return sentence.replace(`"${label}": `, "");
-  return [
-    `${recognised} of its last ${counted(tested, "picture")} were recognised before they were learned`,
-    other !== null && [`; ${confusions} were taken for `, quoted(other)],
-    ".",
-  ];
 }
 
 const KINDS = { enough: "enough", "needs more": "needs" };

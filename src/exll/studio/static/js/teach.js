@@ -8,6 +8,7 @@ import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
 import { showCutOff, teach } from "./jobs.js";
 import { say, trying } from "./notice.js";
+import { progressWords } from "./progress.js";
 import { newGroup } from "./upload.js";
 import { counted } from "./words.js";
 
@@ -28,18 +29,11 @@ function card(label) {
   return cards.get(label);
 }
 
-function advice({ label, verdict, sentence, tested, recognised }) {
-  if (verdict === "show it again") return "Show it again in another place: all its pictures come from one clip.";
-  if (!tested) return sentence.replace(`"${label}": `, "");
-  const words = `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}`;
-  return `${words}: ${recognised} of the last ${tested} recognised before they were learned.`;
-}
-
 function show({ classes }) {
   taught.clear();
   for (const one of classes) {
     taught.add(one.label);
-    card(one.label).show(one.examples, one.newest, advice(one));
+    card(one.label).show(one.examples, one.newest, progressWords(one));
   }
   const named = remembered().filter((label) => !taught.has(label));
   sessionStorage.setItem(NAMED, JSON.stringify(named));
@@ -165,6 +159,6 @@ guardPage();
 on("changed", ({ counts }) => {
   for (const [label, count] of Object.entries(counts)) card(label).count(count);
 });
-onAny(["changed", "rebuilt", "anew"], gathered(look));
+onAny(["changed", "rebuilt", "anew"], gathered(look, 500)); // what is expected of every class takes a while to find
 look();
 showCutOff();
