@@ -38,7 +38,9 @@ def small_model(preset: str = "paper", records: RecordsKind = 2) -> ExLLClassifi
     labels = [("mug", "pân", "鍋")[k] for k in STREAM.y]
     refs = [f"{label}_{i}.jpg" for i, label in enumerate(labels)]
     groups = ["one day", *[None] * (len(labels) - 1)]
-    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(STREAM.X, labels, refs=refs, groups=groups)
+    return ExLLClassifier(preset, records=records, lengths="ignored").partial_fit(
+        STREAM.X, labels, refs=refs, groups=groups
+    )
 
 
 @pytest.fixture(params=PRESET_NAMES)

@@ -46,7 +46,10 @@ def test_single_samples_are_photos_in_a_class_that_came_mostly_alone() -> None:
     found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, y, groups=names))
     assert found.photos.tolist() == [name is None for name in names]
     assert found.among(slice(None, None, 4)).of.tolist() == [0, 0, 1, 1] + [-1] * 11
-    assert glocal_learner(ExLLClassifier(lengths="ignored").partial_fit(X, y))._reservoir.group_counts(2).tolist() == [30, 30]
+    assert glocal_learner(ExLLClassifier(lengths="ignored").partial_fit(X, y))._reservoir.group_counts(2).tolist() == [
+        30,
+        30,
+    ]
 
 
 def test_a_class_of_one_named_group_is_to_be_shown_again() -> None:
@@ -78,7 +81,11 @@ def test_how_the_stream_is_cut_into_calls_does_not_matter_nor_do_questions_and_f
 ) -> None:
     stream, names = stream_of_groups(4, each=4) if named else (stream_of_clips(4, clips=3)[0], [None] * 108)
     y = [f"c{k}" for k in stream.y]
-    whole, pieces, asked = ExLLClassifier(lengths="ignored").partial_fit(stream.X, y, groups=names), ExLLClassifier(lengths="ignored"), ExLLClassifier(lengths="ignored")
+    whole, pieces, asked = (
+        ExLLClassifier(lengths="ignored").partial_fit(stream.X, y, groups=names),
+        ExLLClassifier(lengths="ignored"),
+        ExLLClassifier(lengths="ignored"),
+    )
     for start in range(0, len(y), split):
         rows = slice(start, start + split)
         for model in (pieces, asked):
