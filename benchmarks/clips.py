@@ -1,8 +1,7 @@
-"""What a model that was taught by clips calls unknown: other clips of what it knows, and clips of unknown inputs.
+"""What a model that was taught by clips says of other clips of what it knows, and of clips of unknown inputs.
 
 ``clips.py [--draws N]`` prints a table in Markdown (docs/results.md): the household of the benchmarks through the
-default network, and turntable videos of fruit where the development data is there. "Alone" is the threshold that frames
-would set that are left out one by one, with all other frames of their clip still in the model.
+default network, and turntable videos of fruit where the development data is there.
 """
 
 import os
@@ -18,9 +17,6 @@ from sklearn.metrics import roc_auc_score
 
 from exll import ExLLClassifier
 from exll.features.backbone import OnnxBackbone
-from exll.learner.glocal.judgement import FALSE_ALARMS, judge
-from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.glocal.leaving_out import left_out_alone, left_out_with_prototype
 from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import FACTORS, LEVELS, Recording, render
 from tasks import DATA
@@ -69,20 +65,16 @@ def draw(clips: Clips, classes: int, each: int, rng: np.random.Generator) -> lis
         for some in (names[:classes], names[classes:])
     )
     truth = np.concatenate([[name] * len(clips[name][places[name][each]]) for name in names[:classes]])
-    known, others = model.novelty(again), model.novelty(strange)
-    alone, together = threshold_alone(model), model.novelty_threshold()
-    auroc = roc_auc_score(np.repeat([0, 1], [len(known), len(others)]), np.concatenate([known, others]))
-    said = [(novelty > threshold).mean() for threshold in (alone, together) for novelty in (known, others)]
-    return [float(value) for value in ((model.predict(again) == truth).mean(), auroc, *said)]
-
-
-def threshold_alone(model: ExLLClassifier) -> float:
-    learner = model.learner_
-    assert isinstance(learner, GlocalLearner)
-    ridge, count = learner._judgement.ridge, learner.sample_count
-    products = learner._reviewed().products(learner._reviewed().precision_with(ridge), slice(None))
-    alone = left_out_alone(products, count)
-    return judge(ridge, alone, left_out_with_prototype(products, count), alone).threshold(FALSE_ALARMS)
+    novelties = [model.novelty(rows) for rows in (again, strange)]
+    auroc = roc_auc_score(np.repeat([0, 1], [len(again), len(strange)]), np.concatenate(novelties))
+    answers, others = model.answers(again), model.answers(strange)
+    confidence = np.mean([answer.probability for answer in answers])
+    levels = [
+        np.mean([answer.level == level for answer in some])
+        for some in (answers, others)
+        for level in ("unusual", "unknown")
+    ]
+    return [float(value) for value in ((model.predict(again) == truth).mean(), confidence, auroc, *levels)]
 
 
 if __name__ == "__main__":
@@ -93,8 +85,8 @@ if __name__ == "__main__":
     if (DATA / "features" / "fruits.npz").exists():
         sets["fruits"] = fruits()
     print(
-        "| | classes, clips of each | right | AUROC | alone: known called unknown | unknown inputs | "
-        "together: known called unknown | unknown inputs |\n|---|---|---|---|---|---|---|---|"
+        "| | classes, clips of each | right | mean confidence | AUROC | known: unusual | unknown | "
+        "unknown inputs: unusual | unknown |\n|---|---|---|---|---|---|---|---|---|"
     )
     for title, clips in sets.items():
         for classes, each in SIZES:
