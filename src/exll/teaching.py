@@ -90,6 +90,11 @@ def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: b
     return Lesson(fingerprint, os.fspath(stream.source), order, seed, len(rest.examples), again=again), rest
 
 
+def untaught(model: Model, stream: Stream) -> Stream:
+    """The examples of a stream that the model was not taught, by the lessons in its file."""
+    return stream.leaving_out(_learned([Lesson(**entry) for entry in getattr(model.classifier, "lessons_", [])]))
+
+
 def _learned(lessons: list[Lesson]) -> set[bytes]:
     known: set[bytes] = set()
     for lesson in lessons:

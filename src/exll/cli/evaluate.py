@@ -1,7 +1,7 @@
 """``exll evaluate``: how often a model is right on labelled data that it has not seen."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,18 +19,11 @@ from exll.cli.common import (
     ModelArgument,
     ThreadsOption,
     check_out,
-    feature_cache,
     open_model,
-    progress_bar,
     show_skipped,
     thumbnails_of,
     warn_of_splits,
 )
-
-if TYPE_CHECKING:
-    from exll.explain.evaluation import Evaluation
-    from exll.streams.stream import Stream
-    from exll.teaching import Model
 
 
 def evaluate(
@@ -56,6 +49,9 @@ def evaluate(
     """
     from json import dumps
 
+    import numpy as np
+
+    from exll.cli.labelled import labelled_vectors
     from exll.streams.stream import open_stream
 
     if out is not None:
@@ -63,48 +59,19 @@ def evaluate(
     learner = open_model(model, backbone, threads)
     stream = open_stream(data, label=label, every=every)
     warn_of_splits(stream)
-    found, skipped = _evaluated(learner, stream, inference, false_alarms, cache, quiet=json)
+    asked = labelled_vectors(learner, stream, cache, quiet=json)
+    found = learner.classifier.evaluate(
+        np.array(asked.vectors), asked.labels, asked.names, inference.value, false_alarms=false_alarms
+    )
     if out is not None:
         from exll.explain.evaluation_page import page
 
         pictures = thumbnails_of(model, learner.classifier)
         out.write_text(page(found, f"{model.name} on {stream.source.name}", pictures), encoding="utf-8")
     if json:
-        typer.echo(dumps({**found.to_dict(), "skipped": len(skipped), "skipped_files": skipped}, indent=2))
+        typer.echo(dumps({**found.to_dict(), "skipped": len(asked.skipped), "skipped_files": asked.skipped}, indent=2))
         return
-    show_skipped(len(skipped), skipped)
+    show_skipped(len(asked.skipped), asked.skipped)
     typer.echo(str(found))
     if out is not None:
         typer.echo(f"the whole report: {out}")
-
-
-def _evaluated(
-    learner: "Model", stream: "Stream", inference: InferenceChoice, false_alarms: float, cache: bool, quiet: bool
-) -> "tuple[Evaluation, list[list[str]]]":
-    """With the examples that could not be read, and why."""
-    import numpy as np
-
-    from exll.errors import StreamError
-    from exll.teaching import vectors_of, why_unusable
-
-    classifier = learner.classifier
-    labels = {str(label): label for label in classifier.classes_.tolist()}  # those of data are always strings
-    vectors, truths, names, skipped = [], [], [], []
-    with progress_bar(quiet) as progress:
-        task = progress.add_task("looking", total=len(stream.examples))
-        for example, extracted in zip(
-            stream.examples, vectors_of(learner, stream, 0, feature_cache(cache)), strict=True
-        ):
-            error = why_unusable(example, extracted)
-            if error is not None:
-                skipped.append([example.ref, str(error)])
-            else:
-                vectors.append(extracted.vector)
-                truths.append(labels.get(example.label, example.label))
-                names.append(example.ref)
-            progress.advance(task)
-    if not vectors:
-        show_skipped(len(skipped), skipped)
-        raise StreamError(f"none of the {len(stream.examples):,} examples of {stream.source} could be read.")
-    found = classifier.evaluate(np.array(vectors), truths, names, inference.value, false_alarms=false_alarms)
-    return found, skipped

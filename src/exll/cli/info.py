@@ -39,6 +39,8 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
         most = f"at most {summary['thumbnails_per_prototype']} per prototype"
         size = f"{summary['thumbnail_bytes'] / 1e6:.1f} MB"
         typer.echo(f"  {'thumbnails':16}{summary['thumbnails']:,} ({most}, {size})")
+    if summary["calibration_examples"]:
+        typer.echo(f"  {'calibrated':16}with {counted(summary['calibration_examples'], 'example')}")
     for lesson in summary["lessons"]:
         state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
         learned = counted(lesson["learned"], "example")

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from exll.cli import backbone
+from exll.cli.calibrate import calibrate
 from exll.cli.demo import demo
 from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
@@ -40,6 +41,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
     ("learn", learn, "Teach a model photos, a table, a video or features."),
     ("predict", predict, "Say what images are."),
     ("evaluate", evaluate, "Count right answers on labelled data."),
+    ("calibrate", calibrate, "Make the confidence right where it is used."),
     ("explain", explain, "Say why an image is taken for what it is."),
     ("rules", rules, "Show the rules of a model."),
     ("progress", progress, "Say which classes need more examples."),

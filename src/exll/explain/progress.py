@@ -90,15 +90,13 @@ def _strength(progress: Progress) -> tuple[int, float, int]:
 
 def _progress(learner: ExLL, k: int, expected: Expected | None, from_one_group: bool) -> Progress:
     examples = learner.megacloud(k).count
+    groups, elsewhere = None, None
     if expected is None:
         like_these, confused = _by_history(learner, k)
-        groups, elsewhere = None, None
-        deciding = like_these
     else:
-        like_these, elsewhere = (_known(shares[k]) for shares in (expected.like_these, expected.new_groups))
         groups, confused = int(expected.groups[k]), int(expected.confused_with[k])
-        deciding = elsewhere
-    verdict = _verdict(examples, deciding, from_one_group)
+        like_these, elsewhere = (_known(shares[k], examples) for shares in (expected.like_these, expected.new_groups))
+    verdict = _verdict(examples, like_these if expected is None else elsewhere, from_one_group)
     other = None if confused < 0 else learner.labels[confused]
     advice = (
         OTHER_CLASS if learner.class_count == 1 else _advice(verdict, examples, like_these, elsewhere, groups, other)
@@ -116,8 +114,8 @@ def _by_history(learner: ExLL, k: int) -> tuple[float | None, int]:
     return tested.count(k) / len(tested), mistaken[0][0] if mistaken else -1
 
 
-def _known(share: float) -> float | None:
-    return float(share) if isfinite(share) else None
+def _known(share: float, examples: int) -> float | None:
+    return float(share) if isfinite(share) and examples >= LEAST_EXAMPLES else None
 
 
 def _verdict(examples: int, share: float | None, from_one_group: bool) -> Verdict:

@@ -27,6 +27,7 @@ def summary_of(file: ModelFile) -> dict[str, Any]:
         "thumbnails": len(tensors.get("thumbnails.positions", ())),
         "thumbnails_per_prototype": metadata.get("thumbnails"),
         "thumbnail_bytes": len(tensors.get("thumbnails.webp", ())),
+        "calibration_examples": len(tensors.get("calibration.classes", ())),
         "refresh_growth": metadata["refresh_growth"],
         "written_by": metadata["exll"],
         "lessons": [

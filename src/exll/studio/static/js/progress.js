@@ -8,7 +8,7 @@ export function progressWords({ advice, groups, like_these: here, new_groups: el
 }
 
 function expected(here, elsewhere, groups) {
-  if (here === null) return "";
+  if (here === null) return "Too early to tell. ";
   if (groups === null) return `${percent(here)} of its last pictures were recognised before they were learned. `;
   const there = elsewhere === null ? "not known" : percent(elsewhere);
   return `Expected right: ${percent(here)} on photos like these, ${there} in new places. `;
