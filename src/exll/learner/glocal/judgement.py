@@ -34,12 +34,12 @@ from exll.learner.inference import Limits
 from exll.linalg.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors, Vector
 
-RIDGES = tuple(0.025 * 2**i for i in range(7))  # 0.025 to 1.6 of the mean eigenvalue
-FIRST_RIDGE = 3
+RIDGES = tuple(0.2 * 2.0**i for i in range(-6, 4))  # 0.003 to 1.6 of the mean eigenvalue
+FIRST_RIDGE = 6
 FIRST_COSINE = 5.0  # weight of a cosine before anything could be judged: rather too low than too high a confidence
 TYPICAL_COSINE = 20.0  # where the search for weights starts
 # Priors, for streams with hardly any errors, which therefore say little. They are worth a few samples.
-RIDGE_STEP = 4.0  # nats for one step away from the first ridge, four times that for two
+RIDGE_STEP = 1 / 144  # nats per column for one step away from the first ridge, four times that for two
 WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around zero
 SLOPE, SLOPE_WIDTH = 0.5, 0.5  # more novel inputs get a lower confidence
 LEAST_NOVELTY, MOST_NOVELTY = -3.0, 10.0  # beyond these it makes no further difference to confidence
@@ -174,10 +174,11 @@ def ridges_to_try(ridge: float) -> tuple[float, ...]:
     return RIDGES[max(0, at - 1) : at + 2]
 
 
-def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices) -> float:
-    """The log-loss of the cosines with the class means alone, at the weight that suits them best, and the prior."""
+def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices, width: int) -> float:
+    """The log-loss of the cosines with the class means alone, at the weight that suits them best, and the prior, which
+    is for every column."""
     _, loss = _fit([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), WIDTHS[:1])
-    return loss + RIDGE_STEP * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
+    return loss + RIDGE_STEP * width * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class Reviewed:
             cosines_with_group(p, n, third),
             strict=True,
         )
-        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths))
+        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1])
 
     def _evidence(self, products: Products, groups: Groups) -> Evidence:
         p, n, photos = products, self.samples, groups.photos
