@@ -14,6 +14,7 @@ from scipy.special import logsumexp, softmax
 from exll import ExLLClassifier
 from exll.learner.glocal.judgement import (
     FALSE_ALARMS,
+    FIRST_RIDGE,
     INTERCEPTS,
     MODEST,
     RIDGES,
@@ -77,7 +78,7 @@ def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], se
     losses.clear()
     judged_by(evidence)
     alone = evidence.with_group
-    loss_of_ridge(RIDGES[3], alone.towards_class / alone.norms[:, None], alone.truth)
+    loss_of_ridge(RIDGES[3], alone.towards_class / alone.norms[:, None], alone.truth, 20)
     assert [len(found) for _, found in losses] == [2, 1, 2, 1]
     rng = np.random.default_rng(seed)
     for loss, found in losses:
@@ -209,9 +210,9 @@ def test_a_ridge_and_its_neighbours_are_tried() -> None:
 
 def test_of_equal_ridges_the_usual_is_taken_and_a_better_one_wins() -> None:
     cosines, truth = np.eye(3)[[0, 1, 2] * 5], np.array([0, 1, 2] * 5)
-    assert min(RIDGES, key=lambda ridge: loss_of_ridge(ridge, cosines, truth)) == RIDGES[3]
+    assert min(RIDGES, key=lambda ridge: loss_of_ridge(ridge, cosines, truth, 20)) == RIDGES[FIRST_RIDGE] == 0.2
     confused = cosines[np.roll(np.arange(15), 1)]
-    assert loss_of_ridge(RIDGES[2], cosines, truth) < loss_of_ridge(RIDGES[3], confused, truth)
+    assert loss_of_ridge(RIDGES[2], cosines, truth, 20) < loss_of_ridge(RIDGES[FIRST_RIDGE], confused, truth, 20)
 
 
 def calibration_error(probabilities: Vector, right: NDArray[np.bool_]) -> float:
