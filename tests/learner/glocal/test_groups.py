@@ -11,9 +11,11 @@ from exll import ExLLClassifier, load
 from exll.baselines import baseline
 from exll.errors import InputError, InputTypeError
 from exll.learner.glocal import group_means
+from exll.learner.glocal.judgement import RIDGES
+from exll.learner.glocal.leaving_out import left_out_alone
 from exll.learner.glocal.reservoir import Reservoir, group_number
 from exll.types import Group
-from support import assert_equal_models, glocal_learner, groups_of, stream_of_clips, stream_of_groups
+from support import assert_equal_models, glocal_learner, groups_of, products_of, stream_of_clips, stream_of_groups
 
 
 def places_of(labels: Sequence[Any], names: Sequence[Group]) -> list[list[int]]:
@@ -50,6 +52,19 @@ def test_single_samples_are_photos_in_a_class_that_came_mostly_alone() -> None:
         30,
         30,
     ]
+
+
+def test_photos_are_left_out_alone_and_with_their_look_alikes_and_all_others_with_their_group() -> None:
+    stream, names = stream_of_groups(0, each=6)
+    groups = [name if k < 3 else None for k, name in zip(stream.y, names, strict=True)]
+    learner = glocal_learner(ExLLClassifier().partial_fit(stream.X, stream.y, groups=groups))
+    found, products = learner._reservoir.groups(6), products_of(learner, RIDGES[3], slice(None))
+    evidence = learner._reviewed()._evidence(products, found)
+    photos = [i for i, name in enumerate(groups) if name is None]
+    assert sorted(evidence.with_group.rows.tolist()) == list(range(len(stream.y)))
+    assert evidence.with_look_alikes.rows.tolist() == photos
+    alone = left_out_alone(products, len(stream.y)).among(found.photos)
+    np.testing.assert_array_equal(evidence.with_group.among(found.photos).towards_class, alone.towards_class)
 
 
 def test_a_class_of_one_named_group_is_to_be_shown_again() -> None:
