@@ -38,6 +38,7 @@ RIDGES = tuple(0.2 * 2.0**i for i in range(-6, 4))  # 0.003 to 1.6 of the mean e
 FIRST_RIDGE = 6
 FIRST_COSINE = 5.0  # weight of a cosine before anything could be judged: rather too low than too high a confidence
 TYPICAL_COSINE = 20.0  # where the search for weights starts
+LEAST_COSINE = 1.0  # also where nothing that was learned tells of other groups, there must be an answer
 # Priors, for streams with hardly any errors, which therefore say little. They are worth a few samples.
 RIDGE_STEP = 1 / 144  # nats per column for one step away from the first ridge, four times that for two
 WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around zero
@@ -221,7 +222,7 @@ def _class_weights(left_out: LeftOut) -> tuple[float, float]:
     parts = [left_out.towards_class / unit, left_out.nearness]
     start = np.array([TYPICAL_COSINE, 0.01])
     (cosine, nearness), _ = _fit(parts, left_out.truth, _balanced(left_out.truth), start, WIDTHS[:2])
-    return float(cosine / unit), float(nearness)
+    return max(float(cosine), LEAST_COSINE) / unit, float(nearness)
 
 
 def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
