@@ -65,10 +65,13 @@ def test_the_readme_s_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     picture(0, 1).save("new.jpg")
     rng = np.random.default_rng(0)
     given: dict[str, Any] = {
-        "X": rng.normal(size=(9, 5)),
-        "y": ["mgu", "mug", "pan"] * 3,
+        "X": rng.normal(size=(18, 5)),
+        "y": ["mgu", "mug", "pan"] * 6,
         "names": None,
+        "days": [1, 1, 1, 2, 2, 2] * 3,
         "X_new": np.eye(5),
+        "X_here": np.eye(5)[:3],
+        "y_here": ["mgu", "mug", "pan"],
     }
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(examples) == 2

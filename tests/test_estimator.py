@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from exll import ExLLClassifier, load
 from exll.errors import InputError
-from exll.types import InferenceName, Matrix
+from exll.types import Indices, InferenceName, Matrix
 from support import PRESET_NAMES, assert_equal_models, both_presets, random_stream
 
 NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
@@ -424,19 +424,19 @@ def test_a_fit_that_breaks_off_changes_nothing(
     assert load(tmp_path / "m.exll").classes_.tolist() == ["mug", "pan"]
 
 
-def unknown_input(model: ExLLClassifier) -> Matrix:
-    rows = np.random.default_rng(1).normal(size=(200, 6))
-    levels = [answer.level for answer in model.answers(rows)]
-    at = levels.index("unknown")
-    return np.asarray(rows[at : at + 1])
+def twelve_classes() -> tuple[Matrix, Indices, Matrix]:
+    """Rows, their labels, and a row that is like none of them: it differs from zero in other columns."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 12, 300)
+    centres = np.concatenate([rng.normal(size=(12, 40)), np.zeros((12, 40))], axis=1)
+    other = np.concatenate([np.zeros(40), rng.normal(size=40)])
+    return centres[y] + 0.1 * rng.normal(size=(300, 80)), y, other[None]
 
 
 def test_whole_numbers_stay_whole_numbers_beside_an_unknown_one() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 90)
-    X = np.eye(6)[y] + 0.1 * rng.normal(size=(90, 6))
+    X, y, other = twelve_classes()
     model = ExLLClassifier().fit(X, y)
-    answers = model.predict(np.vstack([X[:5], unknown_input(model)]), unknown=-1)
+    answers = model.predict(np.vstack([X[:5], other]), unknown=-1)
     assert answers.dtype == np.int64
     assert answers[-1] == -1
     assert accuracy_score(y[:5], answers[:5]) == 1.0
@@ -445,11 +445,9 @@ def test_whole_numbers_stay_whole_numbers_beside_an_unknown_one() -> None:
 
 
 def test_pandas_own_missing_value_can_stand_for_unknown() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 90)
-    X = np.eye(6)[y] + 0.1 * rng.normal(size=(90, 6))
+    X, y, other = twelve_classes()
     model = ExLLClassifier().fit(X, y)
-    answers = model.predict(np.vstack([X[:1], unknown_input(model)]), unknown=pd.NA)
+    answers = model.predict(np.vstack([X[:1], other]), unknown=pd.NA)
     assert answers[1] is pd.NA
 
 

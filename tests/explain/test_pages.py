@@ -20,7 +20,7 @@ from exll.explain.page import environment
 from exll.explain.rules_page import CLASSES_OPEN, PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import SIDE, Thumbnail, Thumbnails, folders_of
-from exll.explain.wording import counted, percent
+from exll.explain.wording import confidence, counted
 from exll.types import Level, RecordsKind
 from explain.markup import HOSTILE, assert_only_text_differs
 from networks import write_network
@@ -123,7 +123,7 @@ def test_the_page_says_what_the_explanation_says(learner: ImageLearner, folder: 
     content = explanation_page(case, Thumbnails([folder]))
     said, cases = words(content), sum(explanation.pair_counts.values())
     for sentence in (
-        f"The model takes this for “ {explanation.label} ”, with a confidence of {percent(explanation.probability)}",
+        f"The model takes this for “ {explanation.label} ”, with a confidence of {confidence(explanation.probability)}",
         f"(its share of {counted(cases, 'earlier case')}); the second choice is “ {explanation.runner_up} ”.",
         explanation.reason,
         "It looks most like these",

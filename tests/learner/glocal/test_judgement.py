@@ -13,13 +13,15 @@ from scipy.special import logsumexp, softmax
 
 from exll import ExLLClassifier
 from exll.learner.glocal.judgement import (
+    COSINE_WIDTH,
     FALSE_ALARMS,
     FIRST_RIDGE,
     INTERCEPTS,
+    LEAST_COSINE,
     MODEST,
+    PROTOTYPE_WIDTH,
     RIDGES,
     SLOPES,
-    WIDTHS,
     Evidence,
     Judgement,
     judge,
@@ -51,7 +53,7 @@ def evidence_of(seed: int, samples: int = 80, *, seen_once: float = 0.0, by_grou
     assert isinstance(learner, GlocalLearner)
     products = products_of(learner, RIDGES[3], slice(None))
     alike = left_out_with_group(products, samples, look_alikes(products.means, products.own))
-    return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups)
+    return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups, columns=6)
 
 
 def judged_by(evidence: Evidence) -> Judgement:
@@ -113,7 +115,8 @@ def slow_loss(found: Judgement, left_out: LeftOut) -> float:
     """The log-loss, sample by sample, and the prior. Every class has the same weight."""
     typical = float(np.sqrt(np.mean(left_out.norms**2)))
     scaled = np.array([found.class_weight * typical, found.nearness_weight, found.prototype_weight * typical])
-    total = 0.5 * float(((scaled / WIDTHS) ** 2).sum())
+    widths = np.array([COSINE_WIDTH, 1.0, PROTOTYPE_WIDTH])  # with few columns
+    total = 0.5 * float(((scaled / widths) ** 2).sum())
     classes, truth = len(set(left_out.truth.tolist())), left_out.truth.tolist()
     for scores, _, _, k in slow_answers(found, left_out):
         total += len(truth) / (classes * truth.count(k)) * float(logsumexp(scores) - scores[k])
@@ -128,13 +131,15 @@ def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -
     assert min(found.class_weight, found.nearness_weight, found.prototype_weight) >= 0
     rng = np.random.default_rng(seed)
     classes_alone = replace(found, prototype_weight=0.0)
+    least_weight = LEAST_COSINE / float(np.sqrt(np.mean(left_out.norms**2)))
+    assert found.class_weight >= least_weight - 1e-9
     least, least_of_all = slow_loss(classes_alone, left_out), slow_loss(found, left_out)
     assert least_of_all <= least + 1e-6
     for _ in range(25):
         cosine, nearness, prototype = rng.uniform(0.8, 1.2, 3)
         other = replace(
             classes_alone,
-            class_weight=found.class_weight * cosine + rng.choice([0, 0.02]),
+            class_weight=max(found.class_weight * cosine + rng.choice([0, 0.02]), least_weight),
             nearness_weight=found.nearness_weight * nearness + rng.choice([0, 0.02]),
         )
         assert slow_loss(other, left_out) >= least - 1e-4

@@ -46,7 +46,8 @@ class CurrentClip:
             return False
         mean = self.mean
         variance = (1.0 - float(mean @ mean)) * self.length / (self.length - 1)  # of unit vectors
-        return self._squared_steps / (self.length - 1) < 2.0 * SMOOTH * variance
+        ratio = min(SMOOTH, 1.0 - 2.0 / float(np.sqrt(self.length * self._width)))  # it may be below 1 by chance
+        return self._squared_steps / (self.length - 1) < 2.0 * ratio * variance
 
     def goes_on(self, x: Vector, k: int, variance: float) -> bool:
         """Whether the next sample, of class k, belongs to the same clip; ``variance`` is that within the classes, or

@@ -41,7 +41,8 @@ TYPICAL_COSINE = 20.0  # where the search for weights starts
 LEAST_COSINE = 1.0  # also where nothing that was learned tells of other groups, there must be an answer
 # Priors, for streams with hardly any errors, which therefore say little. They are worth a few samples.
 RIDGE_STEP = 1 / 144  # nats per column for one step away from the first ridge, four times that for two
-WIDTHS = np.array([100.0, 0.1, 20.0])  # of the three weights, around zero
+COSINE_WIDTH, PROTOTYPE_WIDTH = 100.0, 20.0  # of weights, around zero
+NEARNESS_WIDTH = 60.0  # divided by the columns, which distance is a sum over; at most 1, the weight of LDA
 SLOPE, SLOPE_WIDTH = 0.5, 0.5  # more novel inputs get a lower confidence
 LEAST_NOVELTY, MOST_NOVELTY = -3.0, 10.0  # beyond these it makes no further difference to confidence
 INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
@@ -175,11 +176,11 @@ def ridges_to_try(ridge: float) -> tuple[float, ...]:
     return RIDGES[max(0, at - 1) : at + 2]
 
 
-def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices, width: int) -> float:
+def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices, columns: int) -> float:
     """The log-loss of the cosines with the class means alone, at the weight that suits them best, and the prior, which
     is for every column."""
-    _, loss = _fit([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), WIDTHS[:1])
-    return loss + RIDGE_STEP * width * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
+    _, loss = _fit([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), np.array([COSINE_WIDTH]))
+    return loss + RIDGE_STEP * columns * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
 @dataclass(frozen=True)
@@ -190,13 +191,14 @@ class Evidence:
     with_look_alikes: LeftOut  # left out with those that look like them
     seen_once: float  # the share of the classes that came in one group only
     by_groups: bool  # whether ``with_group`` says something of new groups
+    columns: int  # of the vectors
 
 
 def judge(ridge: float, evidence: Evidence, other_similarity: Callable[[float, float], Vector]) -> Judgement:
     """All numbers but the ridge, which the samples were left out with. ``evidence.with_group`` must not be empty;
     ``other_similarity`` gives the similarities to others for the weights of a class."""
     left_out = evidence.with_group
-    weights = _class_weights(left_out)
+    weights = _class_weights(left_out, evidence.columns)
     judgement = _measured(Judgement(ridge, *weights, seen_once=evidence.seen_once, reviewed=True), left_out)
     if evidence.by_groups:
         judgement = replace(judgement, prototype_weight=_prototype_weight(judgement, left_out))
@@ -216,13 +218,14 @@ def probability_of_truth(judgement: Judgement, confidence: Confidence, left_out:
     return likely[np.arange(len(left_out.truth)), left_out.truth], scores.argmax(axis=1)
 
 
-def _class_weights(left_out: LeftOut) -> tuple[float, float]:
+def _class_weights(left_out: LeftOut, columns: int) -> tuple[float, float]:
     """Of cosine and nearness, without prototypes."""
     unit = _typical(left_out.norms)  # so that the weight is that of a cosine
     parts = [left_out.towards_class / unit, left_out.nearness]
-    start = np.array([TYPICAL_COSINE, 0.01])
-    (cosine, nearness), _ = _fit(parts, left_out.truth, _balanced(left_out.truth), start, WIDTHS[:2])
-    return max(float(cosine), LEAST_COSINE) / unit, float(nearness)
+    start, widths = np.array([TYPICAL_COSINE, 0.01]), np.array([COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / columns)])
+    sample_weight = _balanced(left_out.truth)
+    (cosine, nearness), _ = _fit(parts, left_out.truth, sample_weight, start, widths, least=(LEAST_COSINE, 0.0))
+    return float(cosine / unit), float(nearness)
 
 
 def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
@@ -231,7 +234,8 @@ def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
     unit, shares = _typical(left_out.norms), judgement.local_shares(_novelty(judgement, left_out))
     local = left_out.towards_prototype * (shares / unit)[:, None]
     given = _class_scores(judgement, left_out)
-    (weight,), _ = _fit([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), WIDTHS[2:], given)
+    width = np.array([PROTOTYPE_WIDTH])
+    (weight,), _ = _fit([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), width, given=given)
     return float(weight / unit)
 
 
@@ -340,10 +344,11 @@ def _fit(
     sample_weight: Vector,
     start: Vector,
     widths: Vector,
+    least: tuple[float, ...] = (0.0,),
     given: Matrix | None = None,
 ) -> tuple[Vector, float]:
-    """Weights of the parts, none below zero, with the least log-loss, and that loss; ``given`` are scores to add them
-    to. The problem is convex."""
+    """Weights of the parts, none below the ``least``, with the least log-loss, and that loss; ``given`` are scores to
+    add them to. The problem is convex."""
     from scipy.optimize import minimize  # a fifth of a second, which answers need not wait for
 
     rows = np.arange(len(truth))
@@ -362,7 +367,7 @@ def _fit(
         explained = true_given + weights @ true_parts
         return float(sample_weight @ total - explained + 0.5 * prior @ prior), slopes + prior / widths
 
-    found = minimize(loss, start, jac=True, bounds=[(0.0, None)] * len(parts), method="L-BFGS-B")
+    found = minimize(loss, start, jac=True, bounds=[(bound, None) for bound in least], method="L-BFGS-B")
     return np.asarray(found.x), float(found.fun)
 
 

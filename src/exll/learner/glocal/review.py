@@ -123,7 +123,7 @@ class Reviewed:
             .joined(left_out_with_group(p, n, groups_that_came_together(p, groups, self.origin)))
         )
         with_look_alikes = left_out_with_group(p, n, look_alikes(p.means, p.own).among(photos))
-        return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative)
+        return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative, p.X.shape[1])
 
     def expected(self, judgement: Judgement, confidence: Confidence, precision: Precision) -> Expected:
         """Photos elsewhere are those that are left out with a third of their class. ``precision`` is that of the
