@@ -10,5 +10,5 @@ class Expected(NamedTuple):
 
     like_these: Vector  # (C,) for samples like those that were learned
     new_groups: Vector  # (C,) for samples from elsewhere: of another clip, place or look
-    groups: Indices  # (C,) how many groups its samples came in, among those that were looked at
+    groups: Indices  # (C,) in how many groups its samples came: clips, named groups, and photos, each of which is one
     confused_with: Indices  # (C,) the class that its samples were taken for most often, -1 where they were not

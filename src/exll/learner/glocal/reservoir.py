@@ -174,10 +174,14 @@ class Reservoir:
         _, _, mostly, groups = self._groups_of_classes(int(self.classes.max(initial=-1)) + 1)
         return set(np.flatnonzero(mostly & (groups == 1)).tolist())
 
-    def group_counts(self, classes: int) -> Indices:
-        """How many groups of every class there are among the samples here: clips, named groups, and photos."""
+    def group_counts(self, class_counts: Indices) -> Indices:
+        """In how many groups the samples of every class came: clips, named groups, and photos, each of which is one. Of
+        photos the stream has as many more as of the class on the whole."""
+        classes = len(class_counts)
         together, _, _, groups = self._groups_of_classes(classes)
-        return groups + np.bincount(self.classes[~together], minlength=classes)
+        here = np.maximum(np.bincount(self.classes, minlength=classes), 1)
+        photos = np.bincount(self.classes[~together], minlength=classes)
+        return groups + np.rint(photos * class_counts / here).astype(np.int64)
 
     def _groups_of_classes(
         self, classes: int

@@ -145,7 +145,7 @@ class Reviewed:
         return Expected(
             like_these=_mean_by_class(of_alone, alone.truth, classes),
             new_groups=_mean_by_class(of_elsewhere, elsewhere.truth, classes),
-            groups=self.reservoir.group_counts(classes),
+            groups=self.reservoir.group_counts(self.megaclouds.counts),
             confused_with=np.where(taken_for.any(axis=1), taken_for.argmax(axis=1), -1),
         )
 
