@@ -16,11 +16,7 @@ learner = ImageLearner()
 for photo in sorted(photos.glob("*/*.*")):
     learner.learn(photo, photo.parent.name)
 
-answer = learner.predict(question)
-if answer.known:
-    print(f"{question.name} is taken for {answer.label!r} ({answer.probability:.0%}), else {answer.runner_up!r}")
-else:
-    print(f"{question.name} is unknown: nothing that was taught is near (nearest is {answer.label!r})")
+print(f"{question.name}: {learner.predict(question)}")  # mug (97.3%, else bowl), or: maybe mug ..., or: unknown ...
 for rule in learner.rules("megacloud"):
     print(rule)
 learner.save("photos.exll")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
-from exll import ExLLClassifier
+from exll.estimator import ExLLClassifier  # the public name would load scikit-learn
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products

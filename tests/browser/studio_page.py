@@ -91,6 +91,11 @@ def awake(page: Page) -> None:
     expect(page.locator("#state")).not_to_be_empty(timeout=SLOW)
 
 
+def all_sent(page: Page) -> None:
+    """The page itself has heard that its uploads arrived, and lets one leave."""
+    page.wait_for_function("import('/static/js/leaving.js').then((leaving) => leaving.unfinished.size === 0)")
+
+
 def go(page: Page, title: str) -> None:
     with page.expect_navigation():
         page.get_by_role("link", name=title, exact=True).click()

@@ -13,6 +13,7 @@ from browser.studio_page import (
     SLOW,
     VIEWS,
     Studio,
+    all_sent,
     awake,
     card,
     choose,
@@ -100,6 +101,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "pan")
     page.get_by_role("button", name="Teach as pan").click()
     see_count(page, "pan", 8)
+    all_sent(page)
 
     # a right answer, with the pictures behind it
     (new,) = files_of(tmp_path / "new", 0, range(60, 61))
