@@ -251,7 +251,7 @@ def test_groups_without_weight_are_not_said_to_be_summed(glocal: ExLLClassifier)
         not_yet = weightless.reason(0, 0, local_k, True)
         assert ". So far only the classes as a whole count; single groups have no weight yet." in not_yet
         not_here = weighty.reason(0, 0, local_k, False)
-        assert ". It is unlike the examples, so only the classes as a whole count, and no single group." in not_here
+        assert ": here only the classes as a whole do." in not_here
         assert "sum" not in not_yet + not_here
 
 
@@ -261,7 +261,7 @@ def test_where_an_input_is_unlike_the_examples_no_single_group_counts() -> None:
     for x in stream.queries:
         explanation = model.explain(x)
         assert explanation.local_score is not None
-        unlike = "It is unlike the examples, so only the classes as a whole count" in explanation.reason
+        unlike = "the less a single group counts: here only the classes as a whole do" in explanation.reason
         assert unlike == (explanation.local_score == 0)
         seen.add(unlike)
     assert seen == {True, False}

@@ -52,7 +52,7 @@ class GlocalInference(Inference):
         if self.local_share < NEGLIGIBLE and k == global_k:
             how = "So far only the classes as a whole count; single groups have no weight yet."
         elif not local_counts and k == global_k:
-            how = "It is unlike the examples, so only the classes as a whole count, and no single group."
+            how = "The less usual an input is, the less a single group counts: here only the classes as a whole do."
         elif global_k == local_k:
             how = "The answer is the sum of their scores."
         else:
