@@ -278,3 +278,15 @@ def test_a_file_of_the_same_name_in_another_class_is_not_shown(tmp_path: Path) -
     assert moved.of("/gone/kind 1/000.png").uri is not None
     wrong = Thumbnails([], images=tmp_path / "new" / "kind 0")
     assert wrong.of("/gone/kind 1/000.png").uri is None
+
+
+def test_a_model_whose_classes_became_one_opens_again_with_its_pictures(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    learner = ImageLearner("nano", max_prototypes=2)
+    images: list[Any] = [rng.integers(0, 255, (16, 16, 3)).astype(np.uint8) for _ in range(128)]
+    learner.learn(images, [f"c{i % 16}" for i in range(128)])
+    for k in range(1, 16):
+        learner.rename_class(f"c{k}", "c0", merge=True)
+    learner.save(tmp_path / "m.exll")
+    found = load(tmp_path / "m.exll", ImageLearner)
+    assert found.kept_thumbnails() == learner.kept_thumbnails()

@@ -1,5 +1,6 @@
 """Vectors as they are: where lengths are kept, neither offsets nor units matter."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,13 @@ def test_a_file_with_an_impossible_scaling_is_refused(fault: str, samples: int, 
     write_model(path, metadata, tensors)
     with pytest.raises(ModelFileError, match="does not hold a whole model"):
         load(path)
+
+
+def test_a_young_model_is_saved_whole_while_another_thread_renames_a_class(tmp_path: Path) -> None:
+    model = ExLLClassifier().fit([[1.0, 2.0], [3.0, 1.0]], ["a", "b"])
+    with model.known_.lock:
+        other = threading.Thread(target=model.save, args=(tmp_path / "m.exll",))
+        other.start()
+        model.rename_class("a", "c")
+    other.join()
+    assert load(tmp_path / "m.exll").classes_.tolist() == ["b", "c"]

@@ -175,9 +175,6 @@ class ExLLClassifier(StreamClassifier):
         known = self.known_
         vectors, labels, _ = self._examples(X, y, None, known.width)
         self._check_feature_names(X, False)
-        unknown = sorted(map(repr, set(labels) - set(known.labels)))
-        if unknown:
-            raise InputError(f"a model can be calibrated only with classes that it knows; got {', '.join(unknown)}.")
         if known.scaling.first is not None:  # their units may still change
             raise InputError(
                 f"a model can be calibrated once it has learned {FIRST} examples; got {known.sample_count}."

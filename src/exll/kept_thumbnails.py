@@ -137,8 +137,6 @@ class KeptThumbnails:
             return
         positions, offsets = state["thumbnails.positions"].tolist(), state["thumbnails.offsets"].tolist()
         content = state["thumbnails.webp"].tobytes()
-        if len(positions) > self.per_prototype * self.learner.prototype_count + BLOCK:
-            raise ValueError("there are more thumbnails than are kept")
         if positions != sorted(set(positions)) or not 0 <= positions[0] <= positions[-1] < self.learner.sample_count:
             raise ValueError("a thumbnail belongs to no sample")
         if offsets != sorted(offsets) or offsets[0] != 0 or offsets[-1] != len(content):

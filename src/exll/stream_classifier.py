@@ -289,8 +289,7 @@ class StreamClassifier(Estimator):
         more_tensors: Callable[[], Tensors] = dict,
     ) -> None:
         check_is_fitted(self)
-        learner = self._known()
-        with learner.lock:
+        with self._held() as learner:
             metadata = {
                 **self._metadata(),
                 "labels": kind_of(learner.labels[0]),
@@ -301,6 +300,17 @@ class StreamClassifier(Estimator):
             }
             tensors = {**learner.state(), **_labels_to_tensors(learner.labels), **more_tensors()}
             write_model(path, {**metadata, **more_metadata}, tensors)
+
+    @contextmanager
+    def _held(self) -> Iterator[Learner]:
+        """What it knows, with the lock held; others may have made another of it while one waited for the lock."""
+        while True:
+            waited_for = self._known()
+            with waited_for.lock:
+                known = self._known()
+                if known.lock is waited_for.lock:
+                    yield known
+                    return
 
     def _restore(self, learner: Learner, metadata: dict[str, Any]) -> None:
         """Take a learner from a file, and all that the file says about its streams."""

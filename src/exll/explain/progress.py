@@ -45,7 +45,7 @@ class Progress:
 
     label: Label
     examples: int
-    groups: int | None  # clips, named groups and single photos, among the samples that were looked at
+    groups: int | None  # clips, named groups and single photos
     like_these: float | None
     new_groups: float | None
     confused_with: Label | None  # what its examples were taken for most often

@@ -251,8 +251,8 @@ class ExLL(Guarded[Inference], ABC):
         groups."""
         return set()
 
-    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
-        """Set confidence and limits by labelled unit vectors, which are not learned; gives how many there are now."""
+    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> None:
+        """Set confidence and limits by labelled unit vectors, which are not learned."""
         raise self._no_calibration()
 
     def forget_calibration(self) -> None:

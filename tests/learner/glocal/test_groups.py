@@ -192,3 +192,29 @@ def test_numbers_of_numpy_are_names_and_other_learners_take_groups_too() -> None
     for make in (lambda: ExLLClassifier("paper"), lambda: baseline("slda")):
         named, unnamed = make().fit(stream.X, stream.y, groups=names), make().fit(stream.X, stream.y)
         assert_equal_models(named, unnamed)
+
+
+def test_a_clip_before_named_samples_is_kept_and_the_model_opens_again(tmp_path: Path) -> None:
+    stream, _ = stream_of_clips(0, classes=2, clips=1)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
+    model.partial_fit(stream.queries[:4], [0] * 4, groups=["g"] * 4)
+    model.partial_fit(stream.queries[4:6], [0] * 2)
+    assert {k for k, _ in model.learner_.state()["reservoir.group_keys"].tolist()} == {0, 1}
+    model.save(tmp_path / "m.exll")
+    found = load(tmp_path / "m.exll", ExLLClassifier)
+    np.testing.assert_array_equal(found.predict_proba(stream.queries), model.predict_proba(stream.queries))
+
+
+def test_a_second_class_is_judged_soon_however_long_the_first_was_alone() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(600, 8)), rng.normal(size=(40, 8)) + 4])
+    model = ExLLClassifier(lengths="ignored").fit(X, ["a"] * 600 + ["b"] * 40)
+    assert glocal_learner(model)._judgement.reviewed
+    assert model.progress()[0].verdict != "too early to tell"
+
+
+def test_named_groups_are_counted_also_where_the_reservoir_holds_none_of_their_samples() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 3
+    model = ExLLClassifier(records="none").fit(rng.normal(size=(3000, 8)), y, groups=[i // 6 for i in range(3000)])
+    assert [entry.groups for entry in model.progress()] == pytest.approx([500] * 3, rel=0.1)

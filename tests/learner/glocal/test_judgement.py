@@ -16,12 +16,10 @@ from exll.learner.glocal.judgement import (
     COSINE_WIDTH,
     FALSE_ALARMS,
     FIRST_RIDGE,
-    INTERCEPTS,
     LEAST_COSINE,
     MODEST,
     PROTOTYPE_WIDTH,
     RIDGES,
-    SLOPES,
     Evidence,
     Judgement,
     judge,
@@ -31,6 +29,7 @@ from exll.learner.glocal.judgement import (
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import LeftOut, left_out_alone, left_out_with_group, look_alikes
 from exll.learner.glocal.review import FIRST_REVIEW
+from exll.learner.glocal.temperature import INTERCEPTS, SLOPES
 from exll.types import InferenceName, Matrix, Vector
 from support import learned, products_of, random_stream
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exll.learner.glocal.judgement import Judgement, fit_temperature, inverse_temperature, share_above
+from exll.learner.glocal.judgement import Judgement, share_above
+from exll.learner.glocal.temperature import fit_temperature, inverse_temperature
 from exll.learner.inference import Limits, Measured
 from exll.types import Indices, Matrix, Tensors, Vector
 

@@ -66,8 +66,8 @@ class CurrentClip:
         self._last = x.astype(np.float32)
 
     def end(self) -> None:
-        """Whatever comes next begins another clip."""
-        self.class_number = -1
+        """Whatever comes next begins another clip; there is none until then."""
+        self.class_number, self.length = -1, 0
 
     def _squared_step(self, x: Vector) -> float:
         step = x - self._last

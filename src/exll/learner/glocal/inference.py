@@ -15,6 +15,7 @@ from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Matrix, Vector
 
+LIMITS_KEPT = 16
 NEGLIGIBLE = 1e-3  # a share of local inference that is as good as none
 
 
@@ -97,6 +98,8 @@ class GlocalInference(Inference):
     def limits(self, false_alarms: float) -> Limits:
         """Kept, since finding them takes as long as a tenth of an answer."""
         if false_alarms not in self._limits:
+            if len(self._limits) >= LIMITS_KEPT:
+                self._limits.clear()
             self._limits[false_alarms] = self.confidence.limits(false_alarms)
         return self._limits[false_alarms]
 

@@ -24,12 +24,21 @@ is held down, and nothing is called unusual for its novelty.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from exll.learner.glocal.background import relative_distance
 from exll.learner.glocal.leaving_out import LeftOut
+from exll.learner.glocal.temperature import (
+    INTERCEPTS,
+    SLOPES,
+    Confidence,
+    bounded,
+    fit_temperature,
+    inverse_temperature,
+)
+from exll.learner.glocal.weights import fit_weights
 from exll.learner.inference import Limits
 from exll.linalg.softmax import softmax_rows
 from exll.types import Indices, Matrix, Tensors, Vector
@@ -43,23 +52,12 @@ LEAST_COSINE = 1.0  # also where nothing that was learned tells of other groups,
 RIDGE_STEP = 1 / 144  # nats per column for one step away from the first ridge, four times that for two
 COSINE_WIDTH, PROTOTYPE_WIDTH = 100.0, 20.0  # of weights, around zero
 NEARNESS_WIDTH = 60.0  # divided by the columns, which distance is a sum over; at most 1, the weight of LDA
-SLOPE, SLOPE_WIDTH = 0.5, 0.5  # more novel inputs get a lower confidence
-LEAST_NOVELTY, MOST_NOVELTY = -3.0, 10.0  # beyond these it makes no further difference to confidence
-INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
 SMALLEST_STD = 1e-6
 FALSE_ALARMS = 0.06  # the share of known things that may be called unusual
 UNKNOWN_SHARE = 0.5  # times that: the share of the examples of other classes that are less similar than what is unknown
 LOCAL_FROM = 0.5  # the share of the stream's own examples for which prototypes have their full weight
-MODEST = (
-    0.8  # the mean confidence, on the stream's own examples, of a model that has seen every class in one group only
-)
-
-
-class Confidence(Protocol):
-    """What probabilities are made with."""
-
-    def inverse_temperature(self, novelty: Vector) -> Vector: ...
+MODEST = 0.8  # the mean confidence in its own examples of a model that has seen every class in one group only
 
 
 @dataclass(frozen=True)
@@ -165,11 +163,6 @@ def share_above(values: Vector, share: float) -> float:
     return float(np.quantile(values, 1.0 - share, method="weibull"))
 
 
-def inverse_temperature(intercept: float, slope: float, novelty: Vector) -> Vector:
-    factor: Vector = np.exp(intercept - slope * _bounded(novelty))
-    return factor
-
-
 def ridges_to_try(ridge: float) -> tuple[float, ...]:
     """A ridge and its neighbours."""
     at = RIDGES.index(ridge)
@@ -179,7 +172,7 @@ def ridges_to_try(ridge: float) -> tuple[float, ...]:
 def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices, columns: int) -> float:
     """The log-loss of the cosines with the class means alone, at the weight that suits them best, and the prior, which
     is for every column."""
-    _, loss = _fit([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), np.array([COSINE_WIDTH]))
+    _, loss = fit_weights([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), np.array([COSINE_WIDTH]))
     return loss + RIDGE_STEP * columns * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
@@ -224,7 +217,7 @@ def _class_weights(left_out: LeftOut, columns: int) -> tuple[float, float]:
     parts = [left_out.towards_class / unit, left_out.nearness]
     start, widths = np.array([TYPICAL_COSINE, 0.01]), np.array([COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / columns)])
     sample_weight = _balanced(left_out.truth)
-    (cosine, nearness), _ = _fit(parts, left_out.truth, sample_weight, start, widths, least=(LEAST_COSINE, 0.0))
+    (cosine, nearness), _ = fit_weights(parts, left_out.truth, sample_weight, start, widths, least=(LEAST_COSINE, 0.0))
     return float(cosine / unit), float(nearness)
 
 
@@ -235,7 +228,7 @@ def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
     local = left_out.towards_prototype * (shares / unit)[:, None]
     given = _class_scores(judgement, left_out)
     width = np.array([PROTOTYPE_WIDTH])
-    (weight,), _ = _fit([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), width, given=given)
+    (weight,), _ = fit_weights([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), width, given=given)
     return float(weight / unit)
 
 
@@ -271,7 +264,7 @@ def _with_temperature(judgement: Judgement, evidence: Evidence) -> Judgement:
 def _modest_intercept(judgement: Judgement, left_out: LeftOut, slope: float, seen_once: float, most: float) -> float:
     """Where so many classes were seen in one group only, the mean confidence in the stream's own examples is that much
     nearer to ``MODEST`` than it would be with the intercept ``most``."""
-    scores, novelty = _scores(judgement, left_out), _bounded(_novelty(judgement, left_out))
+    scores, novelty = _scores(judgement, left_out), bounded(_novelty(judgement, left_out))
 
     def confidence(intercept: float) -> float:
         likely, _ = softmax_rows(np.exp(intercept - slope * novelty)[:, None] * scores)
@@ -317,10 +310,6 @@ def _scores(judgement: Judgement, left_out: LeftOut) -> Matrix:
     return _class_scores(judgement, left_out) + shares[:, None] * left_out.towards_prototype
 
 
-def _bounded(novelty: Vector) -> Vector:
-    return np.clip(novelty, LEAST_NOVELTY, MOST_NOVELTY)
-
-
 def _mean_and_std(values: Vector) -> tuple[float, float]:
     return float(values.mean()), max(float(values.std()), SMALLEST_STD)
 
@@ -336,56 +325,3 @@ def _balanced(truth: Indices) -> Vector:
     weights = 1.0 / np.bincount(truth)[truth]
     balanced: Vector = weights * (len(weights) / weights.sum())
     return balanced
-
-
-def _fit(
-    parts: list[Matrix],
-    truth: Indices,
-    sample_weight: Vector,
-    start: Vector,
-    widths: Vector,
-    least: tuple[float, ...] = (0.0,),
-    given: Matrix | None = None,
-) -> tuple[Vector, float]:
-    """Weights of the parts, none below the ``least``, with the least log-loss, and that loss; ``given`` are scores to
-    add them to. The problem is convex."""
-    from scipy.optimize import minimize  # a fifth of a second, which answers need not wait for
-
-    rows = np.arange(len(truth))
-    given = np.zeros_like(parts[0]) if given is None else given
-    true_parts = np.array([sample_weight @ part[rows, truth] for part in parts])
-    true_given = float(sample_weight @ given[rows, truth])
-
-    def loss(weights: Vector) -> tuple[float, Vector]:
-        scores = given + weights[0] * parts[0]
-        for weight, part in zip(weights[1:], parts[1:], strict=True):
-            scores = scores + weight * part
-        likely, total = softmax_rows(scores)
-        likely *= sample_weight[:, None]
-        slopes = np.array([np.vdot(likely, part) for part in parts]) - true_parts
-        prior = weights / widths
-        explained = true_given + weights @ true_parts
-        return float(sample_weight @ total - explained + 0.5 * prior @ prior), slopes + prior / widths
-
-    found = minimize(loss, start, jac=True, bounds=[(bound, None) for bound in least], method="L-BFGS-B")
-    return np.asarray(found.x), float(found.fun)
-
-
-def fit_temperature(scores: Matrix, novelty: Vector, truth: Indices) -> tuple[float, float]:
-    """Intercept and slope of the logarithm of the inverse temperature."""
-    from scipy.optimize import minimize
-
-    rows, usual = np.arange(len(truth)), -_bounded(novelty)
-
-    def loss(numbers: Vector) -> tuple[float, Vector]:
-        intercept, slope = numbers
-        factor = np.exp(intercept + slope * usual)
-        scaled = factor[:, None] * scores
-        likely, total = softmax_rows(scaled)
-        change = factor * (np.vecdot(likely, scores) - scores[rows, truth])
-        off = (slope - SLOPE) / SLOPE_WIDTH
-        slopes = np.array([change.sum(), change @ usual + off / SLOPE_WIDTH])
-        return float((total - scaled[rows, truth]).sum() + 0.5 * off**2), slopes
-
-    found = minimize(loss, np.array([0.0, SLOPE]), jac=True, bounds=[INTERCEPTS, SLOPES], method="L-BFGS-B")
-    return float(found.x[0]), float(found.x[1])

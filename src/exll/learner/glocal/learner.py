@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from exll.errors import InputError
 from exll.learner.block import Block, MovingProducts
 from exll.learner.exll import ExLL, Parameters, Placed, part_of
 from exll.learner.expected import Expected
@@ -126,6 +127,8 @@ class GlocalLearner(ExLL):
         number = None if group is None else group_number(group)
         self._reservoir.learn(self.sample_count - 1, x, k, placed.id, number, self._variance(k))
         self._round_reservoir()
+        if self.class_count > 1 and not self._judgement.reviewed:  # it may have been one class for long
+            self._schedule.review_within(FIRST_REVIEW, self.sample_count)
         if self.sample_count >= self._schedule.next_review:
             self._review()
 
@@ -229,7 +232,9 @@ class GlocalLearner(ExLL):
         if len(inputs) < LEAST:
             return answers
         scores, measured = answers.fused_scores(inputs.vectors.astype(np.float64))
-        return replace(answers, calibrated=Calibrated.by(scores, measured, inputs.classes, judgement))
+        answers = replace(answers, calibrated=Calibrated.by(scores, measured, inputs.classes, judgement))
+        _ = answers.background
+        return answers
 
     def expected(self) -> Expected | None:
         with self.lock:
@@ -241,11 +246,16 @@ class GlocalLearner(ExLL):
             with one_blas_thread():
                 return self._reviewed().expected(self._judgement, answers.confidence, answers.precision)
 
-    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> int:
-        number_of = {label: k for k, label in enumerate(self._labels)}
-        with self._changing():
-            self._calibration.add(X, np.array([number_of[label] for label in labels], np.int64))
-            return len(self._calibration)
+    def calibrate(self, X: Matrix, labels: Sequence[Label]) -> None:
+        with self.lock:  # the numbers of the classes are those of one moment
+            number_of = {label: k for k, label in enumerate(self._labels)}
+            unknown = sorted(map(repr, set(labels) - set(number_of)))
+            if unknown:
+                raise InputError(
+                    f"a model can be calibrated only with classes that it knows; got {', '.join(unknown)}."
+                )
+            with self._changing():
+                self._calibration.add(X, np.array([number_of[label] for label in labels], np.int64))
 
     def forget_calibration(self) -> None:
         with self._changing():
@@ -302,4 +312,7 @@ class GlocalLearner(ExLL):
             self._judgement = Judgement.from_state(judgement, self.class_count)
         else:  # files up to format 5 judged by other rules
             self._judge_anew(float(judgement["ridge"]), reviewed=self._was_reviewed(judgement))
+        vectors = state.get("reservoir.vectors")
+        if vectors is not None and vectors.dtype == np.float16 and self._statistics.scatter.triangle is not None:
+            self._reservoir.round_vectors(self._records.vectors)  # as they were, however little they vary now
         self._round_reservoir()

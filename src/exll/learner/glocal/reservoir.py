@@ -175,13 +175,16 @@ class Reservoir:
         return set(np.flatnonzero(mostly & (groups == 1)).tolist())
 
     def group_counts(self, class_counts: Indices) -> Indices:
-        """In how many groups the samples of every class came: clips, named groups, and photos, each of which is one. Of
-        photos the stream has as many more as of the class on the whole."""
-        classes = len(class_counts)
-        together, _, _, groups = self._groups_of_classes(classes)
-        here = np.maximum(np.bincount(self.classes, minlength=classes), 1)
-        photos = np.bincount(self.classes[~together], minlength=classes)
-        return groups + np.rint(photos * class_counts / here).astype(np.int64)
+        """In how many groups the samples of every class came: clips, named groups, and photos, each of which is one.
+        A group counts for those like it that have no sample here: for as many as it was unlikely to have one."""
+        together = self._groups_of_classes(len(class_counts))[0]
+        shares = np.bincount(self.classes, minlength=len(class_counts)) / class_counts
+        groups = np.bincount(self.classes[~together], minlength=len(class_counts)) / np.maximum(shares, 1e-12)
+        seen = zip(self.classes[together].tolist(), self._group_ids.filled[together].tolist(), strict=True)
+        for k, number in set(seen):
+            size, _ = self._current_clip().get((k, number)) or self._group_means.of((k, number))
+            groups[k] += 1.0 / (1.0 - (1.0 - min(shares[k], 1.0 - 1e-12)) ** size)
+        return np.rint(groups).astype(np.int64)
 
     def _groups_of_classes(
         self, classes: int

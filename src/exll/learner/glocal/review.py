@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from exll.learner.expected import Expected
 from exll.learner.glocal.judgement import (
-    Confidence,
     Evidence,
     Judgement,
     judge,
@@ -32,6 +31,7 @@ from exll.learner.glocal.leaving_out import (
     thirds,
 )
 from exll.learner.glocal.reservoir import Groups, Reservoir
+from exll.learner.glocal.temperature import Confidence
 from exll.learner.megacloud import MegaClouds
 from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
@@ -55,6 +55,10 @@ class Schedule:
     def reviewed_at(self, count: int) -> None:
         growth = YOUNG_GROWTH if count < LONG else LONG_GROWTH
         self.next_review = count + max(1, int(count * growth))
+
+    def review_within(self, samples: int, count: int) -> None:
+        """At the latest so many samples after so many."""
+        self.next_review = min(self.next_review, count + samples)
 
     @property
     def nbytes(self) -> int:
@@ -86,7 +90,7 @@ class Reviewed:
     def judgement(self, ridge: float) -> Judgement | None:
         """With the given ridge or a neighbour of it; None where no sample can be left out."""
         classes = len(self.megaclouds)
-        if classes < 2:
+        if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
             return None
         precisions = {ridge: self.precision_with(ridge) for ridge in ridges_to_try(ridge)}
         groups, few = self.reservoir.groups(classes), self.some(RIDGE_SAMPLES)
@@ -178,7 +182,9 @@ class Reviewed:
 
 def _mean_by_class(values: Vector, classes_of: Indices, classes: int) -> Vector:
     """NaN for a class without values. Few values are drawn towards the mean of all, which counts like two of them."""
+    if not len(values):
+        return np.full(classes, np.nan)
     counts = np.bincount(classes_of, minlength=classes)
-    totals = np.bincount(classes_of, weights=values, minlength=classes) + 2.0 * values.mean() if len(values) else counts
+    totals = np.bincount(classes_of, weights=values, minlength=classes) + 2.0 * values.mean()
     means: Vector = np.where(counts > 0, totals / (counts + 2.0), np.nan)
     return means
