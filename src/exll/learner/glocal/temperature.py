@@ -9,7 +9,7 @@ from exll.types import Indices, Matrix, Vector
 
 SLOPE, SLOPE_WIDTH = 0.5, 0.5  # more novel inputs get a lower confidence
 LEAST_NOVELTY, MOST_NOVELTY = -3.0, 10.0  # beyond these it makes no further difference to confidence
-INTERCEPTS, SLOPES = (-3.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
+INTERCEPTS, SLOPES = (-6.0, 3.0), (-1.0, 3.0)  # bounds of the two numbers of the inverse temperature
 
 
 class Confidence(Protocol):
