@@ -189,6 +189,15 @@ def test_a_model_of_one_clip_per_class_is_modest(seed: int) -> None:
     assert model.predict_proba(stream.X).max(axis=1).mean() > 0.9
 
 
+def test_an_explanation_says_why_a_model_of_one_clip_per_class_is_modest() -> None:
+    stream, _ = stream_of_clips(0, classes=5, clips=1, frames=20)
+    model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
+    why = "Most classes came in one clip or place only, so the confidence is held down."
+    assert model.explain(stream.queries[0]).reason.endswith(why)
+    model.partial_fit(stream.queries[:100], np.repeat(range(5), 20))
+    assert why not in model.explain(stream.queries[0]).reason
+
+
 @pytest.mark.slow
 def test_another_clip_of_a_known_thing_is_seldom_unusual_and_an_unknown_input_often() -> None:
     unusual, unknown = [], []

@@ -58,7 +58,9 @@ class GlocalInference(Inference):
             how = "The answer is the sum of their scores."
         else:
             how = f'In the sum of their scores "{self.labels[k]}" comes first.'
-        return f"{self.said(global_k, local_k)}. {how} {self.happened(k, global_k, local_k)}".rstrip()
+        modest = "Most classes came in one clip or place only, so the confidence is held down."
+        sentences = f"{self.said(global_k, local_k)}.", how, self.happened(k, global_k, local_k)
+        return " ".join(filter(None, (*sentences, modest if self.judgement.seen_once > 0.5 else "")))
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.judgement.disputes_of(global_k, local_k)
