@@ -93,7 +93,8 @@ def awake(page: Page) -> None:
 
 def all_sent(page: Page) -> None:
     """The page itself has heard that its uploads arrived, and lets one leave."""
-    page.wait_for_function("import('/static/js/leaving.js').then((leaving) => leaving.unfinished.size === 0)")
+    while page.evaluate("import('/static/js/leaving.js').then((leaving) => leaving.unfinished.size)"):
+        page.wait_for_timeout(50)
 
 
 def go(page: Page, title: str) -> None:
