@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,14 @@ class Groups:
         renumbered[of >= 0] = numbers
         counts, centres = self.counts[kept], self.centres[kept]
         return replace(self, of=renumbered, photos=self.photos[some], counts=counts, centres=centres)
+
+
+class _ByClass(NamedTuple):
+    """Of every class, (C,): what the samples here tell of the groups that it came in."""
+
+    seen: NDArray[np.bool_]  # whether it has samples here
+    mostly: NDArray[np.bool_]  # whether more than half of them came in groups
+    groups: Indices
 
 
 class Reservoir:
@@ -142,16 +150,17 @@ class Reservoir:
         """Of the samples here."""
         return set(zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True))
 
-    def _current_clip(self) -> dict[Key, tuple[int, Vector]]:
-        """Its count and mean, if it is one so far."""
-        clip = self._clip
-        return {(clip.class_number, clip.start): (clip.length, clip.mean)} if clip.is_clip else {}
+    def _group(self, key: Key) -> tuple[int, NDArray[np.floating]] | None:
+        """Count and mean of a group, or of the current clip, if it is one so far; None for a photo."""
+        if key == (self._clip.class_number, self._clip.start) and self._clip.is_clip:
+            return self._clip.length, self._clip.mean
+        return self._group_means.of(key) if key in self._group_means else None
 
     def groups(self, classes: int) -> Groups:
         """``classes`` is how many there are."""
-        together, seen, mostly, groups = self._groups_of_classes(classes)
-        seen_twice = seen & (~mostly | (groups > 1))
-        seen_once = float(1.0 - seen_twice.sum() / max(int(seen.sum()), 1))
+        together, by_class = self._came_together(), self._groups_of_classes(classes)
+        seen_twice = by_class.seen & (~by_class.mostly | (by_class.groups > 1))
+        seen_once = float(1.0 - seen_twice.sum() / max(int(by_class.seen.sum()), 1))
         nobody, none = np.full(len(self), -1), np.empty((0, self._width))
         if seen_once > 1.0 - SEEN_TWICE:
             return Groups(nobody, np.ones(len(self), bool), np.empty(0), none, seen_once, informative=False)
@@ -161,44 +170,42 @@ class Reservoir:
         )
         of = nobody.copy()
         of[chosen] = numbers.ravel()
-        current = self._current_clip()
-        known = [current.get((k, number)) or self._group_means.of((k, number)) for k, number in pairs.T.tolist()]
+        known = [group for pair in pairs.T.tolist() if (group := self._group(tuple(pair))) is not None]
         counts = np.array([count for count, _ in known], np.float64)
         centres = np.array([mean for _, mean in known], np.float64).reshape(-1, self._width)
         # In a class that came mostly in clips, the samples between clips are taken for a part of them: a fast movement.
-        photos = seen_twice[self.classes] & ~together & ~mostly[self.classes]
+        photos = seen_twice[self.classes] & ~together & ~by_class.mostly[self.classes]
         return Groups(of, photos, counts, centres, seen_once, informative=True)
 
     def classes_from_one_group(self) -> set[int]:
         """The classes whose samples, nearly all of them, came in one clip or one named group."""
-        _, _, mostly, groups = self._groups_of_classes(int(self.classes.max(initial=-1)) + 1)
-        return set(np.flatnonzero(mostly & (groups == 1)).tolist())
+        by_class = self._groups_of_classes(int(self.classes.max(initial=-1)) + 1)
+        return set(np.flatnonzero(by_class.mostly & (by_class.groups == 1)).tolist())
 
     def group_counts(self, class_counts: Indices) -> Indices:
         """In how many groups the samples of every class came: clips, named groups, and photos, each of which is one.
         A group counts for those like it that have no sample here: for as many as it was unlikely to have one."""
-        together = self._groups_of_classes(len(class_counts))[0]
+        together = self._came_together()
         shares = np.bincount(self.classes, minlength=len(class_counts)) / class_counts
         groups = np.bincount(self.classes[~together], minlength=len(class_counts)) / np.maximum(shares, 1e-12)
-        seen = zip(self.classes[together].tolist(), self._group_ids.filled[together].tolist(), strict=True)
-        for k, number in set(seen):
-            size, _ = self._current_clip().get((k, number)) or self._group_means.of((k, number))
-            groups[k] += 1.0 / (1.0 - (1.0 - min(shares[k], 1.0 - 1e-12)) ** size)
+        for key in self._keys():
+            if (group := self._group(key)) is not None:
+                size, k = group[0], key[0]
+                groups[k] += 1.0 / (1.0 - (1.0 - min(shares[k], 1.0 - 1e-12)) ** size)
         return np.rint(groups).astype(np.int64)
 
-    def _groups_of_classes(
-        self, classes: int
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], Indices]:
-        """Which samples came together with others; which classes have samples here, which of them came mostly in
-        groups, and in how many groups each came."""
-        known, current = self._group_means, self._current_clip()
+    def _came_together(self) -> NDArray[np.bool_]:
+        """Which samples came with others, and not as photos."""
         keys = zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True)
-        together = np.array([key in known or key in current for key in keys], bool)
+        return np.array([self._group(key) is not None for key in keys], bool)
+
+    def _groups_of_classes(self, classes: int) -> "_ByClass":
+        together = self._came_together()
         samples = np.bincount(self.classes, minlength=classes)
         samples_in_groups = np.bincount(self.classes[together], minlength=classes)
         pairs = np.unique(np.stack([self.classes[together], self._group_ids.filled[together]]), axis=1)
         groups = np.bincount(pairs[0], minlength=classes)
-        return together, samples > 0, 2 * samples_in_groups > samples, groups
+        return _ByClass(samples > 0, 2 * samples_in_groups > samples, groups)
 
     def merge_prototypes(self, kept: int, retired: int) -> None:
         self.prototypes[self.prototypes == retired] = kept
