@@ -110,7 +110,8 @@ def test_the_scores_of_local_and_global_inference_are_added_up_per_class() -> No
     explanation = case.explanation
     assert explanation.local_score is not None
     rows = {row[0]: row[1:] for row in _Tables(explanation_page(case, Thumbnails())).rows if len(row) == 4}
-    local, whole = explanation.local_score, explanation.global_score
+    assert explanation.class_share is not None
+    local, whole = explanation.local_score, explanation.class_share * explanation.global_score
     assert rows[f"“{explanation.label}”"] == [f"{whole:.3f}", f"{local:.3f}", f"{local + whole:.3f}"]
     assert f"“{explanation.runner_up}”" in rows
 

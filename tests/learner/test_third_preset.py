@@ -21,7 +21,7 @@ from exll.explain.thumbnails import Thumbnails
 from exll.learner.block import Block
 from exll.learner.exll import ExLL, Placed
 from exll.learner.head import linear_discriminant
-from exll.learner.inference import Combination, Inference, Judged
+from exll.learner.inference import Combination, Inference, Judged, Parts
 from exll.learner.lagging import LaggingPrecision
 from exll.learner.paper.learner import SHRINKAGE, PaperBlock
 from exll.learner.preset import PRESETS, find_preset, preset_names
@@ -54,9 +54,8 @@ class SummedInference(Inference):
         raise_winner(posteriors, labels)
         return Judged(labels, posteriors, None)
 
-    def local_part(self, X: Matrix, dots: Matrix) -> Matrix:
-        _, local_scores = self.global_and_local(dots)
-        return local_scores
+    def parts(self, X: Matrix, dots: Matrix) -> Parts:
+        return Parts.sum_of(*self.global_and_local(dots))
 
     def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         return f'{self.said(global_k, local_k)}; the sum of both scores is largest for "{self.labels[k]}".'

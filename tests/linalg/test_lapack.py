@@ -59,7 +59,7 @@ def test_every_row_is_solved_for(rows: int) -> None:
     np.testing.assert_allclose(values, whole, rtol=1e-8, atol=1e-10)
     unfit: Any
     for unfit in (np.zeros((2, 29)), np.asfortranarray(np.zeros((2, 30))), np.zeros((2, 30), np.float32)):
-        with pytest.raises(ValueError, match="LAPACK is given doubles"):
+        with pytest.raises(ValueError, match="LAPACK is given numbers of one type"):
             solve_rows(matrix, unfit)
 
 
@@ -86,7 +86,7 @@ def test_outer_products_are_added_to_a_packed_triangle(rows: int, width: int) ->
 def test_what_is_no_packed_triangle_is_refused() -> None:
     unfit: Any
     for unfit in (np.zeros(5), np.zeros(12)[::2], np.zeros(6, np.float32)):
-        with pytest.raises(ValueError, match="LAPACK is given doubles"):
+        with pytest.raises(ValueError, match="LAPACK is given numbers of one type"):
             add_outer_products_packed(unfit, np.ones((2, 3)))
 
 

@@ -1,9 +1,12 @@
-r"""Where in an image the evidence lies: the global score taken apart by place, exactly and without gradients.
+r"""Where in an image the evidence lies: the score of a class taken apart by place, exactly.
+
+It is the fused score but for what the best prototype adds: the whole class, and the lift where there is one.
 
 The vector is a sum over looks of the mean of a feature map over its P places, $v = \sum_l \tfrac1P\sum_p f_{lp}$, and
-$x = v/|v|$. A score that is linear in x, $w^T x + b$, is therefore a sum over looks and places of
-$w^T f_{lp} / (P |v|)$, plus the offset b, which belongs to no place and is shown as a number. Each place is laid where
-it is in the picture, and spread over its neighbourhood so that its sum stays the same. Map plus offset is the score.
+$x = v/|v|$. A score $w^T x + b$ (with a lift, w is that of the piece on which x lies) is therefore a sum over looks and
+places of $w^T f_{lp} / (P |v|)$, plus the offset b, which belongs to no place and is shown as a number. Each place is
+laid where it is in the picture, and spread over its neighbourhood so that its sum stays the same. Map plus offset is
+the score.
 """
 
 from collections.abc import Sequence
@@ -39,14 +42,15 @@ class EvidenceMap:
 
 
 def evidence_map(inference: Inference, seen: Seen, k: int, against: int | None = None) -> EvidenceMap:
-    """The global score of class k, or its difference to another, over the places of a picture."""
+    """The score of class k, or its difference to another, over the places of a picture."""
     assert seen.maps is not None
-    weights, offset = inference.linear_score(k)
-    if against is not None:
-        other_weights, other_offset = inference.linear_score(against)
-        weights, offset = weights - other_weights, offset - other_offset
     maps = seen.maps.astype(np.float64)  # (looks, width, rows, columns)
-    norm = float(np.linalg.norm(maps.mean(axis=(2, 3)).sum(axis=0)))
+    vector = maps.mean(axis=(2, 3)).sum(axis=0)
+    norm = float(np.linalg.norm(vector))
+    weights, offset = inference.linear_score(vector / norm, k)
+    if against is not None:
+        other_weights, other_offset = inference.linear_score(vector / norm, against)
+        weights, offset = weights - other_weights, offset - other_offset
     places = np.tensordot(maps, weights, axes=(1, 0)) / (maps.shape[2] * maps.shape[3] * norm)
     values = sum(
         (_laid(look, box) for look, box in zip(places, seen.boxes, strict=True)),

@@ -71,9 +71,9 @@ class Explanation:
     ``contributions`` sum to the global score of the label; ``against`` are those of the runner-up. ``reason`` is the
     decision in a sentence or two, in the words of the preset. ``pair_counts`` says how often each label was the truth
     when local and global inference gave these answers; it is empty where that never happened, and where the preset
-    does not count. Where the fused score is a sum, it is the global one plus ``local_score``, what the hit adds
-    (``local_score_against``: what the runner-up's nearest prototype adds to its). The paper's is no sum, and they are
-    None.
+    does not count. Where the fused score is a sum, it is ``class_share`` times the global one, plus ``local_score``,
+    what the hit adds, plus ``lifted_score``, what the lift adds; those that end in ``_against`` are the runner-up's.
+    The paper's is no sum, and they are None.
     """
 
     label: Label
@@ -91,8 +91,11 @@ class Explanation:
     reason: str
     megacloud_membership: float
     global_score: float
+    class_share: float | None
     local_score: float | None
     local_score_against: float | None
+    lifted_score: float | None
+    lifted_score_against: float | None
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
     combination: Combination  # words for a page; no part of ``to_dict``
@@ -163,8 +166,12 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
         hit, near_hit = local.nearest_two(k)
         missed = None if second is None else _class_of_near_miss(local_scores[0], k, second)
         novelty = None if measured is None else float(measured.novelty[0])
-        local_part = inference.local_part(x[None, :], dots)
-        parts = None if local_part is None else local_part[0]
+        parts = inference.parts(x[None, :], dots)
+
+        def added(scores: Matrix | None, class_: int | None) -> float | None:
+            return None if scores is None or class_ is None else float(scores[0, class_])
+
+        local_part, lifted_part = (None, None) if parts is None else (parts.local, parts.lifted)
         return Explanation(
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
@@ -180,11 +187,16 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
             pair_counts={
                 inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=inference.reason(k, global_k, local_k, parts is None or bool(np.abs(parts).max() > NEGLIGIBLE)),
+            reason=inference.reason(
+                k, global_k, local_k, local_part is None or bool(np.abs(local_part).max() > NEGLIGIBLE)
+            ),
             megacloud_membership=min(1.0, float(inference.judged(x[None, :], dots, "global").posteriors[0, k])),
             global_score=float(global_scores[0, k]),
-            local_score=None if parts is None else float(parts[k]),
-            local_score_against=None if parts is None or second is None else float(parts[second]),
+            class_share=None if parts is None else float(parts.class_shares[0]),
+            local_score=added(local_part, k),
+            local_score_against=added(local_part, second),
+            lifted_score=added(lifted_part, k),
+            lifted_score_against=added(lifted_part, second),
             contributions=tuple(contributions(inference, x, k)),
             against=() if second is None else tuple(contributions(inference, x, second)),
             combination=inference.combination,

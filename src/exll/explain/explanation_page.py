@@ -53,11 +53,27 @@ def _pictures(evidence: Evidence | None, thumbnails: Thumbnails) -> list[Thumbna
 
 
 @dataclass(frozen=True)
+class ScoreSum:
+    """The fused score of a class."""
+
+    label: Label
+    whole: float  # what counts of the global score
+    local: float
+    lifted: float
+
+    @property
+    def fused(self) -> float:
+        return self.whole + self.local + self.lifted
+
+
+@dataclass(frozen=True)
 class Combined:
     """How local and global inference became one answer."""
 
     rule: str
-    scores: list[tuple[Label, float, float]]  # class, local and global score; empty where the fused score is no sum
+    scores: list[ScoreSum]  # empty where the fused score is no sum
+    class_share: str  # how much of the global score counts; empty where all of it does
+    lifted: bool
     counts: list[tuple[Label, int]]
     counts_left_out: int
     count: int
@@ -65,24 +81,30 @@ class Combined:
 
 def _combined(explanation: Explanation) -> Combined:
     counts = list(explanation.pair_counts.items())
+    scores, share = _scores(explanation), explanation.class_share
     return Combined(
         explanation.combination.rule,
-        _scores(explanation),
+        scores,
+        "" if share is None or round(share, 2) == 1.0 else f"{share:.2f}",
+        any(row.lifted for row in scores),
         counts[:COUNTS_SHOWN],
         max(0, len(counts) - COUNTS_SHOWN),
         sum(explanation.pair_counts.values()),
     )
 
 
-def _scores(explanation: Explanation) -> list[tuple[Label, float, float]]:
+def _scores(explanation: Explanation) -> list[ScoreSum]:
     """Of the answer, then of the second choice."""
-    scores = []
-    if explanation.local_score is not None:
-        scores.append((explanation.label, explanation.local_score, explanation.global_score))
-    if explanation.local_score_against is not None and explanation.runner_up is not None:
-        against = sum(part.value for part in explanation.against)
-        scores.append((explanation.runner_up, explanation.local_score_against, against))
-    return scores
+    e = explanation
+    rows = [
+        (e.label, e.global_score, e.local_score, e.lifted_score),
+        (e.runner_up, sum(part.value for part in e.against), e.local_score_against, e.lifted_score_against),
+    ]
+    return [
+        ScoreSum(label, e.class_share * whole, local, lifted)
+        for label, whole, local, lifted in rows
+        if label is not None and e.class_share is not None and local is not None and lifted is not None
+    ]
 
 
 def _drawn(case: Case, name: str) -> dict[str, Any]:

@@ -45,6 +45,27 @@ class Judged(NamedTuple):
     measured: Measured | None  # None where the preset or the inference does not measure it
 
 
+class Parts(NamedTuple):
+    """What fused scores are the sum of, (rows, classes) each."""
+
+    class_shares: Vector  # (rows,) how much of the global score counts
+    global_scores: Matrix
+    local: Matrix  # what the best prototypes add
+    lifted: Matrix  # what the classes in the space of a lift add
+
+    @classmethod
+    def sum_of(cls, global_scores: Matrix, local: Matrix) -> "Parts":
+        """Without a lift."""
+        return cls(np.ones(len(local)), global_scores, local, np.zeros_like(local))
+
+    @property
+    def fused(self) -> Matrix:
+        fused: Matrix = self.class_shares[:, None] * self.global_scores
+        fused += self.local
+        fused += self.lifted
+        return fused
+
+
 class Combination(NamedTuple):
     """How a preset makes one answer of local and global inference, in words for a page; the defaults fit any."""
 
@@ -157,9 +178,8 @@ class Inference(ABC):
         where it ranks them by another number."""
         return None
 
-    def local_part(self, X: Matrix, dots: Matrix) -> Matrix | None:
-        """What the local scores add to the global ones, where the sum of the two is the fused score; None where the
-        fused answer is no such sum."""
+    def parts(self, X: Matrix, dots: Matrix) -> Parts | None:
+        """What the fused scores are the sum of; None where they are no sum."""
         return None
 
     def likely(self, posteriors: Matrix, dots: Matrix) -> Matrix:
@@ -245,8 +265,11 @@ class Inference(ABC):
         scores = head.scores(dots, self.squared_norms[rows])
         return scores if inference == "global" else self._best_of_class(scores)
 
-    def linear_score(self, k: int) -> tuple[Vector, float]:
-        """The global score of class k as weights for x, and an offset."""
+    def linear_score(self, x: Vector, k: int) -> tuple[Vector, float]:
+        """The score of class k at x, but for what its best prototype adds, as weights for x and an offset."""
+        return self._linear_global_score(k)
+
+    def _linear_global_score(self, k: int) -> tuple[Vector, float]:
         at = self.row_of_class(k)
         weights = self.head.slopes[at] * self.products[at]
         return weights, float(-(weights @ self.origin) - self.head.pulls[at] * self.squared_norms[at])

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import blas
 
-from exll.learner.statistics import GlobalStatistics, pack_triangle, unpack_triangle
+from exll.learner.statistics import GlobalStatistics, Scatter, pack_triangle, unpack_triangle
 from exll.linalg.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.types import Matrix, Tensors, Vector
 
@@ -118,16 +118,20 @@ class FactoredPrecision:
         self._factor = factor  # L with L L' the inverse, Fortran order
 
     def apply(self, X: Matrix) -> Matrix:
-        rows = np.array(X, order="C")
-        solve_rows(self._factor, rows)
+        rows = self.whitened(X)
         solve_rows(self._factor, rows, transposed=True)
         return rows
 
     def squared_norms(self, X: Matrix) -> Vector:
-        rows = np.array(X, order="C")
-        solve_rows(self._factor, rows)
+        rows = self.whitened(X)
         squared_norms: Vector = np.vecdot(rows, rows)
         return squared_norms
+
+    def whitened(self, X: Matrix) -> Matrix:
+        """Rows whose plain dot products are those of the rows of X under the precision."""
+        rows = np.array(X, self._factor.dtype, order="C")
+        solve_rows(self._factor, rows)
+        return rows
 
 
 def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:
@@ -142,7 +146,7 @@ def precision_of(
     if statistics.scatter.triangle is None:
         basis = _basis(statistics, shrinkage)
         return LowRankPrecision(_rounded(basis, rounded_to), shrinkage.ridge)
-    inverse = _factor_of_inverse(statistics, shrinkage)
+    inverse = _factor_of_inverse(statistics.scatter, statistics.count, shrinkage)
     invert_factored(inverse)
     return DensePrecision(_rounded(inverse, rounded_to))
 
@@ -151,7 +155,12 @@ def precision_for(rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage)
     """The same, in the form that is the cheapest to make and to multiply about so many rows with."""
     if statistics.scatter.triangle is None or rows > statistics.scatter.width * FEW_ROWS:
         return precision_of(statistics, shrinkage)
-    return FactoredPrecision(_factor_of_inverse(statistics, shrinkage))
+    return FactoredPrecision(_factor_of_inverse(statistics.scatter, statistics.count, shrinkage))
+
+
+def factored_precision(scatter: Scatter, count: int, shrinkage: Shrinkage, more: Matrix) -> FactoredPrecision:
+    """The same of a scatter of so many samples that is a matrix already, and of some more rows."""
+    return FactoredPrecision(_factor_of_inverse(scatter, count, shrinkage, more))
 
 
 def _basis(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
@@ -165,12 +174,12 @@ def _basis(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
     return basis
 
 
-def _factor_of_inverse(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
-    scatter = statistics.scatter
+def _factor_of_inverse(scatter: Scatter, count: int, shrinkage: Shrinkage, more: Matrix | None = None) -> Matrix:
     triangle = scatter.folded()
-    if len(scatter.pending):
-        add_outer_products(triangle, scatter.pending)
-    triangle *= shrinkage.scale / statistics.count
+    for rows in (scatter.pending, more):
+        if rows is not None and len(rows):
+            add_outer_products(triangle, rows)
+    triangle *= shrinkage.scale / count
     _diagonal(triangle)[:] += shrinkage.ridge
     cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
     return triangle

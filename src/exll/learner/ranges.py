@@ -12,7 +12,13 @@ def check_ranges(state: Tensors) -> None:
     """Every number is finite and no larger than it can be, or a ValueError that names the array."""
     samples = float(state["statistics.count"])
     scatter = 4.1 * samples**2  # residuals are no longer than 2, and merged classes add their distance
+    lifted = 2 * UNIT * np.sqrt(state["statistics.total"].size)  # a direction is as long as it has numbers, squared
     largest = {
+        "lift.centre": UNIT,
+        "lift.means": lifted,
+        "lift.waiting": UNIT,
+        "lift.triangle": scatter * lifted**2,
+        "lift.pending": np.sqrt(scatter) * lifted,
         "statistics.total": UNIT * samples,
         "statistics.trace": scatter,
         "statistics.triangle": scatter,

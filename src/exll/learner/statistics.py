@@ -5,7 +5,7 @@ The scatter is a sum of outer products of residual rows. Which residual a sample
 """
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import lapack
@@ -45,14 +45,15 @@ class Scatter:
     of the matrix do not depend on how the stream was cut into calls.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, dtype: type[np.floating] = np.float64) -> None:
         self.width = width
+        self.dtype = np.dtype(dtype)
         self.most_rows = max(1, width // 2)
-        self.rows = GrowingArray((width,), np.float64)
+        self.rows = GrowingArray((width,), self.dtype)
         self.triangle: Vector | None = None  # lower, in rectangular full packed form: what LAPACK updates in place
         self.trace = 0.0
         self.count = 0
-        self._pending = np.empty((0, width))
+        self._pending = np.empty((0, width), self.dtype)
         self._pending_count = 0
 
     @property
@@ -65,10 +66,10 @@ class Scatter:
         if self.triangle is None:
             self.rows.append(row)
             if len(self.rows) == self.most_rows:
-                self.triangle = np.zeros(self.width * (self.width + 1) // 2)
+                self.triangle = np.zeros(self.width * (self.width + 1) // 2, self.dtype)
                 add_outer_products_packed(self.triangle, self.rows.filled)
-                self.rows = GrowingArray((self.width,), np.float64)
-                self._pending = np.empty((FOLD_ROWS, self.width))
+                self.rows = GrowingArray((self.width,), self.dtype)
+                self._pending = np.empty((FOLD_ROWS, self.width), self.dtype)
             return
         self._pending[self._pending_count] = row
         self._pending_count += 1
@@ -83,7 +84,7 @@ class Scatter:
 
     def folded(self) -> Matrix:
         """A copy of what was folded, as a lower triangle in Fortran order."""
-        matrix, info = lapack.dtfttr(self.width, self.triangle, uplo="L")
+        matrix, info = _lapack("tfttr", self.dtype)(self.width, self.triangle, uplo="L")
         assert info == 0
         return np.asarray(matrix)
 
@@ -102,11 +103,12 @@ class Scatter:
     def restore(self, state: Tensors) -> None:
         self.count, self.trace = int(state["rows_added"]), float(state["trace"])
         if "rows" in state:
-            self.rows = GrowingArray((self.width,), np.float64, state["rows"])
+            self.rows = GrowingArray((self.width,), self.dtype, state["rows"])
             whole = len(self.rows) == self.count < self.most_rows
         else:
-            self.triangle, _ = lapack.dtrttf(unpack_triangle(state["triangle"], self.width), uplo="L")
-            self._pending = np.empty((FOLD_ROWS, self.width))
+            triangle = unpack_triangle(state["triangle"], self.width, self.dtype)
+            self.triangle, _ = _lapack("trttf", self.dtype)(triangle, uplo="L")
+            self._pending = np.empty((FOLD_ROWS, self.width), self.dtype)
             self._pending_count = len(state["pending"])
             self._pending[: self._pending_count] = state["pending"]
             folded = self.count - self.most_rows
@@ -161,14 +163,19 @@ class GlobalStatistics:
 
 def pack_triangle(matrix: Matrix) -> Vector:
     """The lower triangle as one vector: half the bytes in a file."""
-    packed, info = lapack.dtrttp(matrix, uplo="L")
+    packed, info = _lapack("trttp", matrix.dtype)(matrix, uplo="L")
     assert info == 0
     return np.asarray(packed)
 
 
-def unpack_triangle(packed: Vector, width: int) -> Matrix:
+def unpack_triangle(packed: Vector, width: int, dtype: Any = np.float64) -> Matrix:
     if packed.shape != (width * (width + 1) // 2,):
         raise ValueError("a packed triangle has another width")
-    matrix, info = lapack.dtpttr(width, np.asarray(packed, np.float64), uplo="L")
+    matrix, info = _lapack("tpttr", dtype)(width, np.asarray(packed, dtype), uplo="L")
     assert info == 0
     return np.asfortranarray(matrix)
+
+
+def _lapack(name: str, dtype: Any) -> Any:
+    """LAPACK's function for numbers of that type."""
+    return lapack.get_lapack_funcs(name, dtype=dtype)

@@ -58,7 +58,7 @@ def test_photos_are_left_out_alone_and_with_their_look_alikes_and_all_others_wit
     groups = [name if k < 3 else None for k, name in zip(stream.y, names, strict=True)]
     learner = glocal_learner(ExLLClassifier().partial_fit(stream.X, stream.y, groups=groups))
     found, products = learner._reservoir.groups(6), products_of(learner, RIDGES[3], slice(None))
-    evidence = learner._reviewed()._evidence(products, found)
+    evidence = learner._reviewed()._evidence(products, found, None)
     photos = [i for i, name in enumerate(groups) if name is None]
     assert sorted(evidence.with_group.rows.tolist()) == list(range(len(stream.y)))
     assert evidence.with_look_alikes.rows.tolist() == photos

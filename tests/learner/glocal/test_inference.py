@@ -31,7 +31,8 @@ def slow_scores(judged: Judgement, parts: Parts, name: InferenceName, novelty: f
     if name == "local":
         return max(judged.class_weight + judged.prototype_weight, 0.1) * parts.towards_prototype
     share = slow_share(judged, novelty)
-    return global_scores + share * judged.prototype_weight * parts.towards_prototype
+    detail = judged.class_change * global_scores + judged.prototype_weight * parts.towards_prototype
+    return global_scores + share * detail
 
 
 def slow_share(judged: Judgement, novelty: float) -> float:
@@ -85,7 +86,7 @@ def test_the_cases_hold_prototypes_that_count_in_full_in_part_and_not_at_all() -
             X, dots = stream.unit_queries, asked.dots(stream.unit_queries)
             _, local_scores = asked.global_and_local(dots)
             expected = asked.local_share * found[:, None] * local_scores
-            np.testing.assert_allclose(asked.local_part(X, dots), expected)
+            np.testing.assert_allclose(asked.parts(X, dots).local, expected)
     assert shares == {0, 0.5, 1}
 
 

@@ -16,6 +16,7 @@ from exll.learner.glocal.judgement import (
     COSINE_WIDTH,
     FALSE_ALARMS,
     FIRST_RIDGE,
+    LEAST_CHANGE,
     LEAST_COSINE,
     MODEST,
     PROTOTYPE_WIDTH,
@@ -80,7 +81,7 @@ def test_gradients_are_those_of_the_losses(losses: list[tuple[Loss, Vector]], se
     judged_by(evidence)
     alone = evidence.with_group
     loss_of_ridge(RIDGES[3], alone.towards_class / alone.norms[:, None], alone.truth, 20)
-    assert [len(found) for _, found in losses] == [2, 1, 2, 1]
+    assert [len(found) for _, found in losses] == [2, 4, 2, 1]
     rng = np.random.default_rng(seed)
     for loss, found in losses:
         for point in (found, found + 0.1, found * rng.uniform(0.5, 1.5, len(found))):
@@ -104,18 +105,20 @@ def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, floa
         novelty += found.distance_weight * (distance - found.distance_mean) / found.distance_std
         full, none = np.quantile(found.novelties, [0.5, 1 - FALSE_ALARMS])
         share = min(1.0, max(0.0, (none - novelty) / (none - full)))
-        answers.append(
-            (by_class + share * found.prototype_weight * left_out.towards_prototype[i], similarity, novelty, k)
-        )
+        detail = found.class_change * by_class + found.prototype_weight * left_out.towards_prototype[i]
+        detail = detail + found.lifted_weight * left_out.towards_lifted[i]
+        detail = detail + found.lifted_nearness_weight * left_out.lifted_nearness[i]
+        answers.append((by_class + share * detail, similarity, novelty, k))
     return answers
 
 
 def slow_loss(found: Judgement, left_out: LeftOut) -> float:
     """The log-loss, sample by sample, and the prior. Every class has the same weight."""
-    typical = float(np.sqrt(np.mean(left_out.norms**2)))
-    scaled = np.array([found.class_weight * typical, found.nearness_weight, found.prototype_weight * typical])
-    widths = np.array([COSINE_WIDTH, 1.0, PROTOTYPE_WIDTH])  # with few columns
-    total = 0.5 * float(((scaled / widths) ** 2).sum())
+    typical, lifted = (float(np.sqrt(np.mean(norms**2))) for norms in (left_out.norms, left_out.lifted_norms))
+    of_classes = [found.class_weight * typical / COSINE_WIDTH, found.nearness_weight]  # with few columns
+    of_detail = [found.class_change, found.prototype_weight * typical / PROTOTYPE_WIDTH]
+    of_lift = [found.lifted_weight * lifted / COSINE_WIDTH, found.lifted_nearness_weight]
+    total = 0.5 * float((np.array([*of_classes, *of_detail, *of_lift]) ** 2).sum())
     classes, truth = len(set(left_out.truth.tolist())), left_out.truth.tolist()
     for scores, _, _, k in slow_answers(found, left_out):
         total += len(truth) / (classes * truth.count(k)) * float(logsumexp(scores) - scores[k])
@@ -124,26 +127,42 @@ def slow_loss(found: Judgement, left_out: LeftOut) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_weights_are_those_that_make_the_truth_least_surprising(seed: int) -> None:
-    """First those of the classes, without prototypes; then that of the prototypes."""
-    evidence = evidence_of(seed)
-    left_out, found = evidence.with_group, judged_by(evidence)
-    assert min(found.class_weight, found.nearness_weight, found.prototype_weight) >= 0
-    rng = np.random.default_rng(seed)
-    classes_alone = replace(found, prototype_weight=0.0)
+    """First those of the classes; then those of what counts where an input is usual."""
+    rng, evidence = np.random.default_rng(seed), evidence_of(seed)
+    left_out = evidence.with_group
+    signal = np.eye(left_out.nearness.shape[1])[left_out.truth]
+    left_out = replace(
+        left_out,
+        towards_lifted=3.0 * signal + rng.normal(size=signal.shape),
+        lifted_nearness=signal + rng.normal(size=signal.shape),
+        lifted_norms=np.full(len(signal), 3.0),
+    )
+    found = judged_by(replace(evidence, with_group=left_out))
+    detail = ("class_change", "prototype_weight", "lifted_weight", "lifted_nearness_weight")
+    assert min(found.class_weight, found.nearness_weight, *(getattr(found, name) for name in detail[1:])) >= 0
+    assert found.class_change >= LEAST_CHANGE
+    assert found.lifted_weight > 0
+    nothing: dict[str, Any] = dict.fromkeys(detail, 0.0)
+    classes_alone = replace(found, **nothing)
     least_weight = LEAST_COSINE / float(np.sqrt(np.mean(left_out.norms**2)))
     assert found.class_weight >= least_weight - 1e-9
     least, least_of_all = slow_loss(classes_alone, left_out), slow_loss(found, left_out)
     assert least_of_all <= least + 1e-6
     for _ in range(25):
-        cosine, nearness, prototype = rng.uniform(0.8, 1.2, 3)
+        cosine, nearness, *factors = rng.uniform(0.8, 1.2, 6)
         other = replace(
             classes_alone,
             class_weight=max(found.class_weight * cosine + rng.choice([0, 0.02]), least_weight),
             nearness_weight=found.nearness_weight * nearness + rng.choice([0, 0.02]),
         )
         assert slow_loss(other, left_out) >= least - 1e-4
-        other = replace(found, prototype_weight=found.prototype_weight * prototype + rng.choice([0, 0.02]))
-        assert slow_loss(other, left_out) >= least_of_all - 1e-4
+        moved: dict[str, Any] = {
+            name: max(
+                getattr(found, name) * factor + rng.choice([0, 0.02]), LEAST_CHANGE if name == "class_change" else 0.0
+            )
+            for name, factor in zip(detail, factors, strict=True)
+        }
+        assert slow_loss(replace(found, **moved), left_out) >= least_of_all - 1e-4
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -181,7 +200,8 @@ def mean_confidence(found: Judgement, left_out: LeftOut) -> float:
 def test_where_nothing_is_known_of_new_groups_confidence_is_held_down_and_prototypes_do_not_count() -> None:
     evidence = evidence_of(1, seen_once=1.0, by_groups=False)
     found = judged_by(evidence)
-    assert (found.prototype_weight, found.slope, len(found.novelties)) == (0, 0, 0)
+    assert (found.prototype_weight, found.class_change, found.lifted_weight) == (0, 0, 0)
+    assert (found.slope, len(found.novelties)) == (0, 0)
     assert mean_confidence(found, evidence.with_group) == pytest.approx(MODEST, abs=1e-6)
     freely = judged_by(evidence_of(1))
     some = judged_by(evidence_of(1, seen_once=0.3))

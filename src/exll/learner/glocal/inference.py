@@ -9,8 +9,9 @@ import numpy as np
 from exll.learner.glocal.background import Background, relative_distance
 from exll.learner.glocal.calibration import Calibrated
 from exll.learner.glocal.judgement import Judgement
-from exll.learner.head import SHORTEST
-from exll.learner.inference import Combination, Inference, Judged, Limits, Measured
+from exll.learner.glocal.lift import LiftedClasses
+from exll.learner.head import SHORTEST, Head, whitened_cosine
+from exll.learner.inference import Combination, Inference, Judged, Limits, Measured, Parts
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest_rows, raise_winner
 from exll.types import Indices, InferenceName, Matrix, Vector
@@ -25,8 +26,8 @@ class GlocalInference(Inference):
 
     says_unknown: ClassVar[bool] = True
     combination: ClassVar[Combination] = Combination(
-        rule="Local and global inference give every class a score, and the two are added. "
-        "How much each counts was learned from the examples.",
+        rule="Local and global inference give every class a score, and so do random features of the input (the lift). "
+        "The three are added. How much each counts was learned from the examples.",
         decider="what local inference adds",
         counted="among the examples that the model left out to judge itself",
     )
@@ -34,20 +35,20 @@ class GlocalInference(Inference):
     judgement: Judgement
     calibrated: Calibrated | None
     local_share: float  # of the scores of prototypes, for inputs that are not unusual
+    lifted: LiftedClasses | None  # where they count
 
     def fused_labels(self, X: Matrix, dots: Matrix) -> Indices:
         global_scores, local_scores = self.global_and_local(dots)
         labels = first_of_largest_rows(global_scores)
         # Where both have the same answer, their sum has it too, whatever the share; so only others are measured.
-        differ = np.flatnonzero(labels != first_of_largest_rows(local_scores))
-        if self.local_share and len(differ):
-            fused = global_scores[differ] + self.local_part(X[differ], dots[differ])
-            labels[differ] = first_of_largest_rows(fused)
+        differ = labels != first_of_largest_rows(local_scores)
+        measured = np.flatnonzero(differ if self.lifted is None else np.ones_like(differ))
+        if len(measured):
+            labels[measured] = first_of_largest_rows(self.parts(X[measured], dots[measured]).fused)
         return labels
 
-    def local_part(self, X: Matrix, dots: Matrix) -> Matrix:
-        global_scores, local_scores = self.global_and_local(dots)
-        return self._local_part(local_scores, self._measured(X, dots, global_scores))
+    def parts(self, X: Matrix, dots: Matrix) -> Parts:
+        return self._parts(X, dots)[0]
 
     def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         if self.local_share < NEGLIGIBLE and k == global_k:
@@ -70,11 +71,13 @@ class GlocalInference(Inference):
         return cosines.clip(-1.0, 1.0)
 
     def judged(self, X: Matrix, dots: Matrix, inference: InferenceName) -> Judged:
-        global_scores, local_scores = self.global_and_local(dots)
-        measured = self._measured(X, dots, global_scores)
-        scores = global_scores if inference == "global" else local_scores
         if inference == "fused":
-            scores = global_scores + self._local_part(local_scores, measured)
+            parts, measured = self._parts(X, dots)
+            scores = parts.fused
+        else:
+            global_scores, local_scores = self.global_and_local(dots)
+            measured = self._measured(X, dots, global_scores)
+            scores = global_scores if inference == "global" else local_scores
         labels = first_of_largest_rows(scores)
         posteriors, _ = softmax_rows(self.confidence.inverse_temperature(measured.novelty)[:, None] * scores)
         raise_winner(posteriors, labels)
@@ -82,10 +85,19 @@ class GlocalInference(Inference):
 
     def fused_scores(self, X: Matrix) -> tuple[Matrix, Measured]:
         """What probabilities are made of, and how usual the rows are."""
-        dots = self.dots(X)
-        global_scores, local_scores = self.global_and_local(dots)
-        measured = self._measured(X, dots, global_scores)
-        return global_scores + self._local_part(local_scores, measured), measured
+        parts, measured = self._parts(X, self.dots(X))
+        return parts.fused, measured
+
+    def linear_score(self, x: Vector, k: int) -> tuple[Vector, float]:
+        _, measured = self._parts(x[None, :], self.dots(x[None, :]))
+        share = float(self.judgement.local_shares(measured.novelty)[0])
+        class_share = 1.0 + self.judgement.class_change * share
+        weights, offset = self._linear_global_score(k)
+        weights, offset = class_share * weights, class_share * offset
+        if self.lifted is not None and share > 0.0:
+            lifted_weights, lifted_offset = self.lifted.linear_score(x, k, self._lifted_head)
+            weights, offset = weights + share * lifted_weights, offset + share * lifted_offset
+        return weights, offset
 
     @property
     def confidence(self) -> Judgement | Calibrated:
@@ -109,10 +121,24 @@ class GlocalInference(Inference):
     def _limits(self) -> dict[float, Limits]:
         return {}
 
-    def _local_part(self, local_scores: Matrix, measured: Measured) -> Matrix:
-        shares = self.local_share * self.judgement.local_shares(measured.novelty)
-        part: Matrix = shares[:, None] * local_scores
-        return part
+    @cached_property
+    def _lifted_head(self) -> Head:
+        assert self.lifted is not None
+        cosine, distance = self.judgement.lifted_weight, self.judgement.lifted_nearness_weight
+        return whitened_cosine(self.lifted.squared_norms, cosine, distance)
+
+    def _parts(self, X: Matrix, dots: Matrix) -> tuple[Parts, Measured]:
+        global_scores, local_scores = self.global_and_local(dots)
+        measured = self._measured(X, dots, global_scores)
+        shares = self.judgement.local_shares(measured.novelty)
+        lifted_scores = np.zeros_like(global_scores)
+        usual = np.flatnonzero(shares)
+        if self.lifted is not None and len(usual):
+            of_usual = self._lifted_head.scores(self.lifted.dots(X[usual]), self.lifted.squared_norms)
+            lifted_scores[usual] = shares[usual, None] * of_usual
+        class_shares = 1.0 + self.judgement.class_change * shares
+        local_part: Matrix = (self.local_share * shares)[:, None] * local_scores
+        return Parts(class_shares, global_scores, local_part, lifted_scores), measured
 
     def _measured(self, X: Matrix, dots: Matrix, global_scores: Matrix) -> Measured:
         """By the class that global inference answers."""

@@ -1,16 +1,24 @@
 r"""How the model weighs its evidence: a few numbers, learned from samples that are left out.
 
-The fused score of a class is a sum of three parts, all linear in x and none of them larger in number than the classes:
+The global score of a class is a sum of two parts:
 
 - the cosine with the mean of the class (``class_weight``),
-- how near that mean is, by Mahalanobis distance (``nearness_weight``),
-- the cosine with the best prototype of the class (``prototype_weight``), which counts less the more novel x is: fully
-  where x is as usual as half of the stream's own examples, not at all where it is unusual.
+- how near that mean is, by Mahalanobis distance (``nearness_weight``).
+
+The fused score adds what tells more where x is usual, and misleads where it is not:
+
+- the cosine with the best prototype of the class (``prototype_weight``),
+- cosine and nearness in the space of the lift (``lifted_weight``, ``lifted_nearness_weight``),
+- a share of the global score, which the other two may replace (``class_change``).
+
+These count the less the more novel x is: fully where x is as usual as half of the stream's own examples, not at all
+where it is unusual.
 
 The weights minimise the log-loss of samples that are left out with what came with them, with the same total weight for
-every class and a mild prior. The scores are then multiplied by an inverse temperature that depends on how usual the
-input is: the more usual, the higher the confidence. That dependence is learned in the same way, also from samples that
-are left out with those that look like them, with the same weight for every sample.
+every class and a mild prior: first those of the global score, then, with these given, those of the rest. The scores are
+then multiplied by an inverse temperature that depends on how usual the input is: the more usual, the higher the
+confidence. That dependence is learned in the same way, also from samples that are left out with those that look like
+them, with the same weight for every sample.
 
 Novelty is how much less similar to its class than the mean an input is, plus how much farther from it, relative to all
 that was learned; each in standard deviations among the left-out samples. Its class is the answer of global inference.
@@ -47,10 +55,10 @@ RIDGES = tuple(0.2 * 2.0**i for i in range(-6, 4))  # 0.003 to 1.6 of the mean e
 FIRST_RIDGE = 6
 FIRST_COSINE = 5.0  # weight of a cosine before anything could be judged: rather too low than too high a confidence
 TYPICAL_COSINE = 20.0  # where the search for weights starts
-LEAST_COSINE = 1.0  # also where nothing that was learned tells of other groups, there must be an answer
+LEAST_COSINE, LEAST_CHANGE = 1.0, -0.9  # also where nothing that was learned tells of the rest, there is an answer
 # Priors, for streams with hardly any errors, which therefore say little. They are worth a few samples.
 RIDGE_STEP = 1 / 144  # nats per column for one step away from the first ridge, four times that for two
-COSINE_WIDTH, PROTOTYPE_WIDTH = 100.0, 20.0  # of weights, around zero
+COSINE_WIDTH, PROTOTYPE_WIDTH = 100.0, 5.0  # of weights, around zero
 NEARNESS_WIDTH = 60.0  # divided by the columns, which distance is a sum over; at most 1, the weight of LDA
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
 SMALLEST_STD = 1e-6
@@ -67,7 +75,10 @@ class Judgement:
     ridge: float = RIDGES[FIRST_RIDGE]
     class_weight: float = FIRST_COSINE
     nearness_weight: float = 0.0
+    class_change: float = 0.0  # by what share the scores of the classes change where x is usual
     prototype_weight: float = 0.0
+    lifted_weight: float = 0.0
+    lifted_nearness_weight: float = 0.0
     intercept: float = 0.0  # the logarithm of the inverse temperature where novelty is zero
     slope: float = 0.0  # how much that falls with novelty
     similarity_mean: float = 1.0  # of the stream's own examples
@@ -126,6 +137,11 @@ class Judgement:
         return dict(zip(truths.tolist(), counts.tolist(), strict=True))
 
     @property
+    def lifts(self) -> bool:
+        """Whether the lift counts."""
+        return self.lifted_weight > 0.0 or self.lifted_nearness_weight > 0.0
+
+    @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self.state().values())
 
@@ -142,10 +158,13 @@ class Judgement:
         if len(disputes) and not (disputes.min() >= 0 and disputes.max() < classes):
             raise ValueError("a dispute is about a class that is not there")
         names = cls.__dataclass_fields__.keys() - {"novelties", "other_similarities", "disputes", "reviewed"}
+        if not {"class_change", "lifted_weight"} & state.keys():  # a file of format 6
+            names -= {"class_change", "lifted_weight", "lifted_nearness_weight"}
         numbers: dict[str, Any] = {name: float(state[name]) for name in names}
-        weights = [numbers[f"{part}_weight"] for part in ("class", "nearness", "prototype", "distance")]
-        if min(weights) < 0:
+        if min(value for name, value in numbers.items() if name.endswith("_weight")) < 0:
             raise ValueError("a weight is negative")
+        if numbers.get("class_change", 0.0) < LEAST_CHANGE:
+            raise ValueError("the scores of the classes are turned around")
         if not min(numbers["similarity_std"], numbers["distance_std"]) >= SMALLEST_STD:
             raise ValueError("a standard deviation is not positive, or too small")
         if numbers["ridge"] not in RIDGES:
@@ -194,7 +213,7 @@ def judge(ridge: float, evidence: Evidence, other_similarity: Callable[[float, f
     weights = _class_weights(left_out, evidence.columns)
     judgement = _measured(Judgement(ridge, *weights, seen_once=evidence.seen_once, reviewed=True), left_out)
     if evidence.by_groups:
-        judgement = replace(judgement, prototype_weight=_prototype_weight(judgement, left_out))
+        judgement = _with_detail(judgement, left_out, evidence.columns)
     judgement = _with_temperature(judgement, evidence)
     return replace(
         judgement,
@@ -221,15 +240,27 @@ def _class_weights(left_out: LeftOut, columns: int) -> tuple[float, float]:
     return float(cosine / unit), float(nearness)
 
 
-def _prototype_weight(judgement: Judgement, left_out: LeftOut) -> float:
-    """Of what prototypes add to the scores of the classes. Those stay as they are, since they alone answer where an
-    input is unusual."""
-    unit, shares = _typical(left_out.norms), judgement.local_shares(_novelty(judgement, left_out))
-    local = left_out.towards_prototype * (shares / unit)[:, None]
-    given = _class_scores(judgement, left_out)
-    width = np.array([PROTOTYPE_WIDTH])
-    (weight,), _ = fit_weights([local], left_out.truth, _balanced(left_out.truth), np.zeros(1), width, given=given)
-    return float(weight / unit)
+def _with_detail(judgement: Judgement, left_out: LeftOut, columns: int) -> Judgement:
+    """Add the weights of what counts where x is usual. What the classes alone say of an unusual x stays."""
+    unit, lifted_unit = _typical(left_out.norms), _typical(left_out.lifted_norms)
+    given, shares = _class_scores(judgement, left_out), judgement.local_shares(_novelty(judgement, left_out))[:, None]
+    parts = [
+        shares * given,
+        shares / unit * left_out.towards_prototype,
+        shares / lifted_unit * left_out.towards_lifted,
+        shares * left_out.lifted_nearness,
+    ]
+    widths = np.array([1.0, PROTOTYPE_WIDTH, COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / columns)])
+    sample_weight, least = _balanced(left_out.truth), (LEAST_CHANGE, 0.0, 0.0, 0.0)
+    weights, _ = fit_weights(parts, left_out.truth, sample_weight, np.zeros(4), widths, least=least, given=given)
+    change, prototype, lifted, nearness = weights.tolist()
+    return replace(
+        judgement,
+        class_change=change,
+        prototype_weight=prototype / unit,
+        lifted_weight=lifted / lifted_unit,
+        lifted_nearness_weight=nearness,
+    )
 
 
 def _measured(judgement: Judgement, left_out: LeftOut) -> Judgement:
@@ -306,8 +337,11 @@ def _class_scores(judgement: Judgement, left_out: LeftOut) -> Matrix:
 
 def _scores(judgement: Judgement, left_out: LeftOut) -> Matrix:
     """Fused."""
-    shares = judgement.prototype_weight * judgement.local_shares(_novelty(judgement, left_out))
-    return _class_scores(judgement, left_out) + shares[:, None] * left_out.towards_prototype
+    by_classes, shares = _class_scores(judgement, left_out), judgement.local_shares(_novelty(judgement, left_out))
+    detail = judgement.class_change * by_classes + judgement.prototype_weight * left_out.towards_prototype
+    detail += judgement.lifted_weight * left_out.towards_lifted
+    detail += judgement.lifted_nearness_weight * left_out.lifted_nearness
+    return by_classes + shares[:, None] * detail
 
 
 def _mean_and_std(values: Vector) -> tuple[float, float]:

@@ -5,7 +5,9 @@ Where it differs from the paper:
 - the covariance is that *within* the classes, and vectors are seen from the mean of all (:mod:`exll.learner.head`);
 - how far it is shrunk is chosen from the stream, relative to its mean eigenvalue;
 - prototypes are few, balanced clusters (:mod:`exll.learner.glocal.ward`), at most ``max_prototypes`` per class;
-- the weights of the three parts of a score, the confidence of the answer and what is unusual are learned by leaving out
+- random features of a vector, the lift, tell apart what no plane can, once the stream is long
+  (:mod:`exll.learner.glocal.lift`);
+- the weights of the parts of a score, the confidence of the answer and what is unusual are learned by leaving out
   samples of a reservoir, each with all that came with it: its clip (:mod:`~exll.learner.glocal.clips`) or a group that
   the caller named (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). This *review* has a
   coarse schedule of its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a
@@ -15,6 +17,7 @@ Where it differs from the paper:
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +28,8 @@ from exll.learner.expected import Expected
 from exll.learner.glocal.calibration import LEAST, Calibrated, CalibrationInputs
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
-from exll.learner.glocal.reservoir import Reservoir, group_number
+from exll.learner.glocal.lift import Lift
+from exll.learner.glocal.reservoir import MOST, Reservoir, group_number
 from exll.learner.glocal.review import FIRST_REVIEW, Reviewed, Schedule
 from exll.learner.glocal.ward import room_for, ward_step, ward_union
 from exll.learner.head import Head, whitened_cosine
@@ -63,6 +67,7 @@ class GlocalLearner(ExLL):
         self._reservoir = Reservoir(width)
         self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
         self._calibration = CalibrationInputs(width)
+        self._lift = Lift(width)
 
     def classes_from_one_group(self) -> set[int]:
         with self.lock:
@@ -76,7 +81,11 @@ class GlocalLearner(ExLL):
             "judgement": self._judgement,
             "schedule": self._schedule,
             "calibration": self._calibration,
+            "lift": self._lift,
         }
+
+    def _shared(self) -> dict[int, Any]:
+        return {**super()._shared(), id(self._lift): self._lift}
 
     @property
     def _origin(self) -> Vector:
@@ -127,6 +136,10 @@ class GlocalLearner(ExLL):
         number = None if group is None else group_number(group)
         self._reservoir.learn(self.sample_count - 1, x, k, placed.id, number, self._variance(k))
         self._round_reservoir()
+        if self._lift.begun:
+            self._lift.learn(x, k)
+        elif self.sample_count == MOST:  # which holds all of them
+            self._lift.begin(self._reservoir.vectors(self._records.vectors), self._reservoir.classes)
         if self.class_count > 1 and not self._judgement.reviewed:  # it may have been one class for long
             self._schedule.review_within(FIRST_REVIEW, self.sample_count)
         if self.sample_count >= self._schedule.next_review:
@@ -202,6 +215,7 @@ class GlocalLearner(ExLL):
             self._reservoir,
             self._records.vectors,
             lambda ridge: precision_of(self._statistics, self._shrunk_by(ridge)),
+            lambda: self._lift.classes() if self._lift.begun else None,
         )
 
     def _make_answers(self) -> GlocalInference:
@@ -226,6 +240,7 @@ class GlocalLearner(ExLL):
             judgement=judgement,
             calibrated=None,
             local_share=judgement.prototype_weight / cosine,
+            lifted=self._lift.classes() if judgement.lifts else None,
         )
         _ = answers.background  # made now, so that nobody who asks waits for it
         inputs = self._calibration
@@ -244,7 +259,7 @@ class GlocalLearner(ExLL):
             answers = self.inference()
             assert isinstance(answers, GlocalInference)
             with one_blas_thread():
-                return self._reviewed().expected(self._judgement, answers.confidence, answers.precision)
+                return self._reviewed().expected(self._judgement, answers.confidence, answers.precision, answers.lifted)
 
     def calibrate(self, X: Matrix, labels: Sequence[Label]) -> None:
         with self.lock:  # the numbers of the classes are those of one moment
@@ -307,11 +322,14 @@ class GlocalLearner(ExLL):
         if self._reservoir.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
             raise ValueError("the reservoir has no vectors")
         self._calibration.restore(part_of("calibration", state), self.class_count)
+        self._lift.restore(part_of("lift", state), self._megaclouds.counts)
         judgement = part_of("judgement", state)
         if "disputes" in judgement:
             self._judgement = Judgement.from_state(judgement, self.class_count)
         else:  # files up to format 5 judged by other rules
             self._judge_anew(float(judgement["ridge"]), reviewed=self._was_reviewed(judgement))
+        if self._judgement.lifts and not self._lift.begun:
+            raise ValueError("the lift counts, and there is none")
         vectors = state.get("reservoir.vectors")
         if vectors is not None and vectors.dtype == np.float16 and self._statistics.scatter.triangle is not None:
             self._reservoir.round_vectors(self._records.vectors)  # as they were, however little they vary now

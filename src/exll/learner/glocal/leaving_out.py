@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.learner.glocal.background import Background
+from exll.learner.glocal.lift import LiftedProducts
 from exll.learner.glocal.reservoir import Groups
 from exll.learner.glocal.ward import ward_groups
 from exll.learner.head import SHORTEST
@@ -52,6 +53,9 @@ class LeftOut:
     towards_prototype: Matrix  # as the first, of the best prototype of the class
     shared: Vector  # what x has in common with all classes together, (R,)
     norms: Vector  # |x - o|, (R,)
+    towards_lifted: Matrix  # as the first, in the space of the lift; zero where there is none
+    lifted_nearness: Matrix
+    lifted_norms: Vector
     truth: Indices  # (R,)
     rows: Indices  # (R,) which samples of the reservoir they are
 
@@ -59,6 +63,16 @@ class LeftOut:
         """Only the chosen ones; ``chosen`` has an entry per sample of the reservoir."""
         rows = chosen[self.rows]
         return LeftOut(**{name: values[rows] for name, values in self.__dict__.items()})
+
+    def with_lift(self, lifted: LiftedProducts | None, groups: "LeftGroups | None" = None) -> "LeftOut":
+        """With what the lift adds, for samples that were left out alone or with those groups."""
+        if lifted is None:
+            return self
+        missing, group_of = np.ones(len(self.rows)), None
+        if groups is not None:
+            missing, group_of = groups.counts[groups.of[self.rows]], groups.of
+        towards, nearness, norms = lifted.left_out(self.rows, missing, group_of)
+        return replace(self, towards_lifted=towards, lifted_nearness=nearness, lifted_norms=norms)
 
     def joined(self, other: "LeftOut") -> "LeftOut":
         mine, theirs = self.__dict__, other.__dict__
@@ -325,6 +339,9 @@ class _Left:
             towards_prototype=np.maximum.reduceat(towards_prototype, self.products.means.first_prototype, axis=1),
             shared=self.products.background.shared(self.dots),
             norms=np.sqrt(np.maximum(self.x_squared_norms, SHORTEST)),
+            towards_lifted=np.zeros_like(self.dots),
+            lifted_nearness=np.zeros_like(self.dots),
+            lifted_norms=np.ones(len(self.usable)),
             truth=self.truth,
             rows=self.usable,
         )

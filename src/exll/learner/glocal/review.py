@@ -30,6 +30,7 @@ from exll.learner.glocal.leaving_out import (
     similarity_to_others,
     thirds,
 )
+from exll.learner.glocal.lift import LiftedClasses, LiftedProducts
 from exll.learner.glocal.reservoir import Groups, Reservoir
 from exll.learner.glocal.temperature import Confidence
 from exll.learner.megacloud import MegaClouds
@@ -86,6 +87,7 @@ class Reviewed:
     reservoir: Reservoir
     recorded: NDArray[np.float16] | None  # the vectors of all samples, where the records hold them
     precision_with: Callable[[float], Precision]  # of all that was learned until now, shrunk by a ridge
+    lifted: Callable[[], LiftedClasses | None]
 
     def judgement(self, ridge: float) -> Judgement | None:
         """With the given ridge or a neighbour of it; None where no sample can be left out."""
@@ -101,7 +103,7 @@ class Reviewed:
         best = min(losses, key=losses.__getitem__)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
         products = self.products(precisions[best], some)
-        evidence = self._evidence(products, groups.among(some))
+        evidence = self._evidence(products, groups.among(some), self._lifted(products, self.lifted()))
         if not len(evidence.with_group.truth):
             return None
         return judge(best, evidence, lambda *weights: similarity_to_others(products, *weights))
@@ -119,28 +121,35 @@ class Reviewed:
         )
         return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1])
 
-    def _evidence(self, products: Products, groups: Groups) -> Evidence:
+    def _lifted(self, products: Products, classes: LiftedClasses | None) -> LiftedProducts | None:
+        return None if classes is None else LiftedProducts(classes, products.X + self.origin, products.truth)
+
+    def _evidence(self, products: Products, groups: Groups, lifted: LiftedProducts | None) -> Evidence:
         p, n, photos = products, self.samples, groups.photos
-        with_group = (
-            left_out_alone(p, n)
-            .among(photos)
-            .joined(left_out_with_group(p, n, groups_that_came_together(p, groups, self.origin)))
-        )
-        with_look_alikes = left_out_with_group(p, n, look_alikes(p.means, p.own).among(photos))
+        together, alike = groups_that_came_together(p, groups, self.origin), look_alikes(p.means, p.own).among(photos)
+        alone = left_out_alone(p, n).among(photos).with_lift(lifted)
+        with_group = alone.joined(left_out_with_group(p, n, together).with_lift(lifted, together))
+        with_look_alikes = left_out_with_group(p, n, alike).with_lift(lifted, alike)
         return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative, p.X.shape[1])
 
-    def expected(self, judgement: Judgement, confidence: Confidence, precision: Precision) -> Expected:
-        """Photos elsewhere are those that are left out with a third of their class. ``precision`` is that of the
-        answers: a published moment has no statistics of its own."""
+    def expected(
+        self,
+        judgement: Judgement,
+        confidence: Confidence,
+        precision: Precision,
+        lifted_classes: LiftedClasses | None,
+    ) -> Expected:
+        """Photos elsewhere are those that are left out with a third of their class. ``precision`` and the lifted
+        classes are those of the answers: a published moment has no statistics of its own."""
         classes = len(self.megaclouds)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
         p, groups = self.products(precision, some), self.reservoir.groups(classes).among(some)
+        lifted = self._lifted(p, lifted_classes)
         third = thirds(p.means, p.own, p.truth).among(groups.photos & groups.informative)
-        elsewhere = left_out_with_group(p, self.samples, third)
-        elsewhere = elsewhere.joined(
-            left_out_with_group(p, self.samples, groups_that_came_together(p, groups, self.origin))
-        )
-        alone = left_out_alone(p, self.samples)
+        together = groups_that_came_together(p, groups, self.origin)
+        elsewhere = left_out_with_group(p, self.samples, third).with_lift(lifted, third)
+        elsewhere = elsewhere.joined(left_out_with_group(p, self.samples, together).with_lift(lifted, together))
+        alone = left_out_alone(p, self.samples).with_lift(lifted)
         of_alone, _ = probability_of_truth(judgement, confidence, alone)
         of_elsewhere, answers = probability_of_truth(judgement, confidence, elsewhere)
         taken_for = np.zeros((classes, classes), np.int64)

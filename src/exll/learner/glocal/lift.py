@@ -1,0 +1,261 @@
+r"""The lift: what a plane cannot separate, random features may.
+
+A vector x becomes $z = \max(0, P^T(x - c))$ with fixed random directions P, several for every number of x. Classes are
+then means over one covariance again, in a space in which more of them can be told apart. Only a long stream can fill so
+large a covariance: the lift begins when the reservoir is full, with the samples in it, which until then are all that
+were learned; their mean becomes c and stays. How much the lift counts is for the stream to say
+(:mod:`exll.learner.glocal.judgement`).
+
+Between two kinks z is linear in x, so the score of a class at x is $w(x)^T x + b(x)$ with
+$w(x) = \sum_{j: p_j^T(x - c) > 0} w_j p_j$: it can be taken apart by place, exactly, like the scores without the lift.
+
+Sums are kept in single precision: with so large a ridge nothing in an answer hangs on more.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exll.learner.head import SHORTEST, Head
+from exll.learner.precision import FactoredPrecision, Shrinkage, factored_precision
+from exll.learner.statistics import Scatter
+from exll.linalg.growing_array import GrowingArray
+from exll.linalg.threads import one_blas_thread
+from exll.types import Indices, Matrix, Tensors, Vector
+
+MOST_FEATURES, FEATURES_PER_NUMBER = 2000, 4
+RIDGE = 0.03  # of the mean eigenvalue
+LIFTED_TOGETHER = 64  # samples: one product for all of them
+LEAST_TRACE = 1e-12
+
+Singles: TypeAlias = NDArray[Any]  # of float32, where others have doubles
+
+
+def feature_count(width: int) -> int:
+    return min(MOST_FEATURES, FEATURES_PER_NUMBER * width)
+
+
+@lru_cache(maxsize=4)
+def directions(width: int) -> Singles:
+    """P, (d, features), in blocks of orthogonal directions, which cover the space as evenly as half as many again that
+    are drawn one by one."""
+    features = feature_count(width)
+    rng = np.random.RandomState(0)  # a sequence that numpy promises never to change
+    with one_blas_thread():
+        blocks = [_orthogonal(rng.standard_normal((width, width))) for _ in range(0, features, width)]
+    P = (sqrt(width) * np.concatenate(blocks, axis=1)[:, :features]).astype(np.float32)
+    P.flags.writeable = False
+    return P
+
+
+def _orthogonal(drawn: Matrix) -> Matrix:
+    """With signs that do not depend on the library."""
+    q, r = np.linalg.qr(drawn)
+    orthogonal: Matrix = q * np.where(np.diagonal(r) < 0.0, -1.0, 1.0)
+    return orthogonal
+
+
+def lifted(X: NDArray[np.floating], centre: Singles) -> Singles:
+    Z: Singles = (X - centre).astype(np.float32) @ directions(X.shape[1])
+    return np.maximum(Z, 0.0, out=Z)
+
+
+@dataclass(frozen=True)
+class LiftedClasses:
+    """The classes in the space of the lift, seen from the mean of all. Shares nothing that learning changes."""
+
+    centre: Singles  # (d,) from which vectors are lifted
+    counts: Indices  # (C,)
+    origin: Singles  # (features,)
+    means: Singles  # (C, features) from the origin
+    products: Singles  # (C, features) the precision times them
+    squared_norms: Vector  # (C,)
+    precision: FactoredPrecision
+
+    def dots(self, X: Matrix) -> Matrix:
+        r"""$(\mu-o)^T\Lambda(z-o)$, (rows, classes)."""
+        dots: Singles = (lifted(X, self.centre) - self.origin) @ self.products.T
+        return dots.astype(np.float64)
+
+    def linear_score(self, x: Vector, k: int, head: Head) -> tuple[Vector, float]:
+        """The score of class k near x as weights for x, and an offset."""
+        P, weights = directions(len(x)), head.slopes[k] * self.products[k].astype(np.float64)
+        passing = lifted(x[None, :], self.centre)[0] > 0.0
+        for_x: Vector = P[:, passing].astype(np.float64) @ weights[passing]
+        offset = -(for_x @ self.centre) - weights @ self.origin - head.pulls[k] * self.squared_norms[k]
+        return for_x, float(offset)
+
+
+class Lift:
+    """Means and scatter of the lifted samples."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.begun = False
+        self._centre = np.zeros(width, np.float32)
+        features = feature_count(width)
+        self.scatter = Scatter(features, np.float32)
+        self._counts = GrowingArray((), np.int64)
+        self._means = GrowingArray((features,), np.float32)
+        # Samples that are not lifted yet: one product for many is far quicker than one for each.
+        self._waiting = GrowingArray((width,), np.float32)
+        self._waiting_classes = GrowingArray((), np.int64)
+
+    def begin(self, X: NDArray[np.floating], classes: Indices) -> None:
+        """With all samples so far, in order."""
+        self.begun = True
+        self._centre = X.mean(axis=0, dtype=np.float64).astype(np.float32)
+        for x, k in zip(X, classes.tolist(), strict=True):
+            self.learn(x, k)
+
+    def learn(self, x: NDArray[np.floating], k: int) -> None:
+        self._waiting.append(x)
+        self._waiting_classes.append(k)
+        if len(self._waiting) == LIFTED_TOGETHER:
+            self._lift_waiting()
+
+    def _lift_waiting(self) -> None:
+        for residual in self._residuals(self._counts, self._means):
+            self.scatter.add(residual)
+        self._waiting = GrowingArray((self.width,), np.float32)
+        self._waiting_classes = GrowingArray((), np.int64)
+
+    def _residuals(self, counts: GrowingArray, means: GrowingArray) -> Singles:
+        """Learn the waiting samples into counts and means; the rows that they add to the scatter."""
+        Z = lifted(self._waiting.filled, self._centre)
+        for i, k in enumerate(self._waiting_classes.filled.tolist()):
+            if k == len(counts):
+                counts.append(0)
+                means.append(0.0)
+            count, mean = int(counts.filled[k]), means.filled[k]
+            Z[i] -= mean
+            mean += Z[i] / np.float32(count + 1)
+            Z[i] *= np.float32(sqrt(count / (count + 1)))
+            counts.filled[k] += 1
+        return Z
+
+    def classes(self) -> LiftedClasses:
+        """As they are now, the waiting samples included."""
+        counts, means = GrowingArray((), np.int64, self._counts.filled), self._copy_of_means()
+        more = self._residuals(counts, means)
+        total = int(counts.filled.sum())
+        shares = counts.filled / total
+        origin = (shares @ means.filled).astype(np.float32)
+        seen = means.filled - origin
+        trace = self.scatter.trace + float(np.vdot(more, more))
+        ridge = RIDGE * max(trace, LEAST_TRACE) / (total * self.scatter.width)
+        precision = factored_precision(self.scatter, total, Shrinkage(1.0, ridge), more)
+        products = precision.apply(seen)
+        squared_norms = np.vecdot(seen, products).astype(np.float64)
+        return LiftedClasses(self._centre, counts.filled, origin, seen, products, squared_norms, precision)
+
+    def _copy_of_means(self) -> GrowingArray:
+        return GrowingArray((self.scatter.width,), np.float32, self._means.filled)
+
+    def merge(self, kept: int, absorbed: int) -> None:
+        """As :class:`~exll.learner.part.ClassPart`."""
+        if not self.begun:
+            return
+        self._lift_waiting()
+        one, other = (int(self._counts.filled[k]) for k in (kept, absorbed))
+        apart = self._means.filled[kept] - self._means.filled[absorbed]
+        self.scatter.add(np.float32(sqrt(one * other / (one + other))) * apart)
+        self._means.filled[kept] -= np.float32(other / (one + other)) * apart
+        self._counts.filled[kept] += other
+        self._counts.remove(absorbed)
+        self._means.remove(absorbed)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.state().values())
+
+    def state(self) -> Tensors:
+        if not self.begun:
+            return {}
+        return {
+            "centre": self._centre,
+            "counts": self._counts.filled,
+            "means": self._means.filled,
+            "waiting": self._waiting.filled,
+            "waiting_classes": self._waiting_classes.filled,
+            **self.scatter.state(),
+        }
+
+    def restore(self, state: Tensors, class_counts: Indices) -> None:
+        """Files from before the lift, and those of short streams, have none."""
+        if not state:
+            return
+        self.begun = True
+        self._centre = np.array(state["centre"], np.float32)
+        self._counts = GrowingArray((), np.int64, state["counts"])
+        self._means = GrowingArray((self.scatter.width,), np.float32, state["means"])
+        self._waiting = GrowingArray((self.width,), np.float32, state["waiting"])
+        self._waiting_classes = GrowingArray((), np.int64, state["waiting_classes"])
+        waiting = self._waiting_classes.filled
+        self.scatter.restore(state)
+        counted = np.zeros(len(class_counts), np.int64)
+        counted[: len(self._counts)] = self._counts.filled[: len(class_counts)]
+        np.add.at(counted, waiting, 1)
+        if (
+            self._centre.shape != (self.width,)
+            or len(self._counts) != len(self._means)
+            or len(waiting) != len(self._waiting)
+            or not len(waiting) < LIFTED_TOGETHER
+            or not np.array_equal(counted, class_counts)
+            or self.scatter.triangle is None
+        ):
+            raise ValueError("the lift does not hold all samples")
+
+
+class LiftedProducts:
+    """The dot products that leaving out needs, of samples with the classes (:mod:`.leaving_out`)."""
+
+    def __init__(self, classes: LiftedClasses, X: Matrix, truth: Indices) -> None:
+        self._classes, self._truth = classes, truth
+        self._rows = classes.precision.whitened(
+            lifted(X, classes.centre) - classes.origin
+        )  # plain dots of them are those of z
+        self._squared_norms = np.vecdot(self._rows, self._rows).astype(np.float64)
+        whitened_means = classes.precision.whitened(classes.means)
+        self._dots = (self._rows @ whitened_means.T).astype(np.float64)  # (R, C)
+        self._classes_classes = (whitened_means @ whitened_means.T).astype(np.float64)
+
+    def left_out(
+        self, rows: Indices, missing: Vector, group_of: Indices | None = None
+    ) -> tuple[Matrix, Matrix, Vector]:
+        r"""What the parts of the scores of some rows would be had they not been learned, nor the ``missing`` samples of
+        their groups: the cosine with every class times the norm of z, the linear discriminant, and that norm.
+
+        ``group_of`` has a number for every sample here; without it each is left out alone. The centre of a group is
+        that of its samples here. The class loses them all; the covariance loses z alone, $w\,u u^T$ with
+        $u = z - \mu_k$ and w = n / ((n - 1) N), which is all there is to lose where z is left out alone.
+        """
+        k, at, own = self._truth[rows], np.arange(len(rows)), self._classes_classes
+        n, total = self._classes.counts[k].astype(np.float64), float(self._classes.counts.sum())
+        dots, squared = self._dots[rows], self._squared_norms[rows]
+        u_classes = dots - own[k]
+        z_u = squared - dots[at, k]
+        u_u = z_u - u_classes[at, k]
+        w = np.where(n > 1, n / np.maximum(n - 1.0, 1.0), 0.0) / total
+        gain = w / np.maximum(1.0 - w * u_u, SHORTEST)
+        z_centre, own_centre = self._with_centres(rows, group_of, k)
+        step = missing / np.maximum(n - missing, 1.0)
+        lost = z_centre - dots[at, k] + gain * z_u * (z_centre - own_centre - u_classes[at, k])
+        dots = dots + (gain * z_u)[:, None] * u_classes
+        dots[at, k] -= step * lost
+        norms = np.maximum(np.diagonal(own) + gain[:, None] * u_classes**2, SHORTEST)
+        return dots / np.sqrt(norms), dots - 0.5 * norms, np.sqrt(np.maximum(squared + gain * z_u**2, SHORTEST))
+
+    def _with_centres(self, rows: Indices, group_of: Indices | None, k: Indices) -> tuple[Vector, Vector]:
+        """The dots of every row, and of the mean of its class, with the centre of its group: itself where it is
+        alone."""
+        if group_of is None or not len(rows):
+            return self._squared_norms[rows], self._dots[rows, k]
+        numbers, place = np.unique(group_of[rows], return_inverse=True)
+        centres = np.stack([self._rows[group_of == g].mean(axis=0) for g in numbers])
+        towards = np.stack([self._dots[group_of == g].mean(axis=0) for g in numbers])
+        return np.vecdot(self._rows[rows], centres[place]).astype(np.float64), towards[place, k]
