@@ -78,7 +78,7 @@ class ReadingsLearner(PaperLearner):
     def _place(self, block: Block, row: int, k: int) -> Placed:
         placed = super()._place(block, row, k)
         assert isinstance(block, PaperBlock)
-        self._count(self._scores_after(block, row), "after", k)
+        self._count(self._scores(block, row), "after", k)
         return placed
 
     def _count(self, scores: SampleScores, when: str, k: int) -> None:

@@ -63,8 +63,8 @@ class OraclePaper:
             self.precisions[count] = np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
         return self.precisions[count]
 
-    def precision_before(self, x: Vector) -> NDArray[np.float64]:
-        """What Phi is counted with, before x is learned."""
+    def precision_for_counting(self, x: Vector) -> NDArray[np.float64]:
+        """What Phi is counted with, before x is learned or after."""
         return self.precision()
 
     def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
@@ -116,13 +116,12 @@ class OraclePaper:
 
     def learn(self, x: Vector, k: int) -> None:
         if self.clouds and not self.count_after:
-            self.count(x, k, self.precision_before(x))
+            self.count(x, k, self.precision_for_counting(x))
         self.stream.append(x)
         self.truths.append(k)
-        precision = self.precision_for_placing(x)
-        self._place(x, k, precision)
+        self._place(x, k, self.precision_for_placing(x))
         if self.count_after:
-            self.count(x, k, precision)
+            self.count(x, k, self.precision_for_counting(x))
 
     def _place(self, x: Vector, k: int, precision: NDArray[np.float64]) -> None:
         index = len(self.stream) - 1

@@ -56,8 +56,8 @@ class PairwiseFusion:
     with the higher confidence (docs/decisions.md, 10 and 15). Confidence is compared as log odds, since both posteriors
     are often 1.0 to the last bit.
 
-    With the weights "confidence" a sample adds its confidence instead of 1, which the paper names as another rule; the
-    bare counts are kept beside, for explanations.
+    With the weights "confidence" a sample adds its confidence instead of 1 (docs/decisions.md, 16); the bare counts are
+    kept beside, for explanations.
     """
 
     def __init__(self, weights: PairWeights = "one") -> None:

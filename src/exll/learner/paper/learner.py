@@ -1,4 +1,5 @@
-"""The preset ``paper``: the steps of ExLL as its equations have them, with the decisions of docs/decisions.md."""
+"""The preset ``paper``: the steps of ExLL by its equations, with the decisions of docs/decisions.md. With
+``refresh_growth=0`` they are followed to the letter; with the default the precision that learning uses lags (E2)."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -66,20 +67,6 @@ class PaperLearner(ExLL):
             class_of=self._prototypes.class_of,
         )
 
-    def _scores_after(self, block: PaperBlock, row: int) -> SampleScores:
-        """The same of a row that was just learned, which is in the covariance too: but for a number that all scores
-        have in common, they grow by what half the squared distances shrink."""
-        scores = self._scores(block, row)
-        if self._precision.refreshed_at == self.sample_count:
-            return scores
-        x, z = block.X[row], block.Z[row]
-        for part, means in (
-            (scores.class_scores, self._megaclouds.vectors),
-            (scores.prototype_scores, self._prototypes.vectors),
-        ):
-            part += self._precision.gain_of_own_sample(x, z, self._statistics, means)
-        return scores
-
     def _refresh(self) -> None:
         """Eq. 17."""
         self._precision.refresh(self._statistics, SHRINKAGE)
@@ -94,7 +81,7 @@ class PaperLearner(ExLL):
         known = k < len(self._megaclouds)
         placed = self._learn_known_class(block, row, k) if known else self._learn_new_class(block, row, k)
         if self._counts_after:
-            self._fusion.learn(self._scores_after(block, row), k)
+            self._fusion.learn(self._scores(block, row), k)
         return placed
 
     def _learn_new_class(self, block: PaperBlock, row: int, k: int) -> Placed:
