@@ -119,6 +119,13 @@ def test_weighted_by_confidence_one_confident_case_outweighs_two_others() -> Non
     assert weighted.counts == bare.counts == {(0, 1): {2: 2, 3: 1}}
 
 
+def test_weights_that_differ_by_rounding_alone_go_to_the_class_seen_first() -> None:
+    fusion = PairwiseFusion("confidence")
+    for truth, score in ((3, 1.0 + 1e-13), (2, 1.0)):
+        fusion.learn(SampleScores(score * np.eye(4)[0], score * np.eye(4)[1], np.arange(4)), truth)
+    assert fusion.labels(scores(0), scores(1)).tolist() == [2]
+
+
 def test_merging_classes_adds_their_weights() -> None:
     fusion = fusion_with((0, 1, 2), (0, 3, 3), (0, 1, 1), weights="confidence")
     once = np.exp(1.0) / (np.exp(1.0) + 3)
