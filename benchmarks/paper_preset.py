@@ -24,7 +24,7 @@ from exll.learner.paper.fusion import PairwiseFusion, SampleScores
 from exll.learner.paper.learner import SHRINKAGE, PaperBlock, PaperLearner
 from exll.learner.preset import PRESETS
 from exll.learner.statistics import GlobalStatistics
-from exll.types import Indices, Matrix, Vector
+from exll.types import Indices, Matrix, PairWeights, Vector
 from tasks import Task
 
 TASKS = ("grocery81", "scene15", "miniplaces", "grocery81-5shot")
@@ -62,10 +62,11 @@ class ReadingsLearner(PaperLearner):
     """The paper's learner with a fusion table for every reading."""
 
     precision: ClassVar[type[OwnSamplePrecision]] = OwnSamplePrecision
+    weights: ClassVar[PairWeights] = "one"
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__(width, parameters)
-        self.tables = {(local, when): PairwiseFusion() for local in LOCAL for when in ("before", "after")}
+        self.tables = {(local, when): PairwiseFusion(self.weights) for local in LOCAL for when in ("before", "after")}
 
     def _new_precision(self) -> OwnSamplePrecision:
         return self.precision(self.width, SHRINKAGE, self.parameters.refresh_growth)
@@ -191,7 +192,9 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--growth", type=float, default=0.1, help="refresh_growth [default: 0.1]")
     parser.add_argument("--without-own-sample", action="store_true", help="readings without the correction of E2")
+    parser.add_argument("--weights", choices=["one", "confidence"], default="one", help="pair_weights of readings")
     options = parser.parse_args()
+    ReadingsLearner.weights = options.weights
     if options.without_own_sample:
         ReadingsLearner.precision = WithoutOwnSample
     tables[options.table](options.tasks, options.seeds, options.growth)
