@@ -178,8 +178,8 @@ class PairwiseFusion:
         return columns * 8 * sum(len(counts) for counts in self.counts.values())
 
     def state(self) -> Tensors:
-        """Rows of global label, local label, truth and count; with weights also the weight, and then no row is of
-        whole numbers."""
+        """Rows of global label, local label, truth and count; with weights also the weight, and all as floats, which an
+        exll that knows no weights refuses."""
         rows = [(*pair, k, count) for pair, counts in self.counts.items() for k, count in counts.items()]
         if self.weights is None:
             return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
