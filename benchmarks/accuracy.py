@@ -25,9 +25,6 @@ from exll import ExLLClassifier
 from exll.baselines import baseline
 from exll.learner.glocal.judgement import Judgement
 from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.paper.fusion import PairwiseFusion, SampleScores
-from exll.learner.paper.learner import PaperLearner
-from exll.linalg.softmax import softmax_rows
 from tasks import DATA, NINE, Task
 
 TASKS = (*NINE, "fruits-all-videos")  # the tenth shares videos between train and test
@@ -35,18 +32,6 @@ UNKNOWN_TASKS = ("grocery81", "scene15", "miniplaces", "eth80-new-instances")
 ORDERS = ("iid", "class-iid")
 BINS = 15
 FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), 15, 16, 4000
-
-
-class ConfidenceFusion(PairwiseFusion):
-    """The paper's alternative after Eq. 22: a sample counts by the confidence of local and global inference."""
-
-    def learn(self, scores: SampleScores, truth: int) -> int:
-        answer = super().learn(scores, truth)
-        pair = scores.global_label, scores.local_label
-        sure = [softmax_rows(scores[None, :])[0].max() for scores in (scores.class_scores, scores.local_scores)]
-        counts: dict[int, Any] = self.counts[pair]
-        counts[truth] += float(np.mean(sure)) - 1.0
-        return answer
 
 
 def learned(task: Task, how: str, seed: int, **parameters: Any) -> ExLLClassifier:
@@ -72,7 +57,8 @@ def accuracies(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
     found |= {
         f"paper {letter}": right(paper.predict(task.X_test, inference)) for letter, inference in INFERENCES.items()
     }
-    found["paper F, by confidence"] = right(_by_confidence(X, y, task.X_test))
+    by_confidence = learned(task, how, seed, preset="paper", pair_weights="confidence")
+    found["paper F, by confidence"] = right(by_confidence.predict(task.X_test))
     glocal = learned(task, how, seed)
     judgement = glocal.learner_._judgement  # type: ignore[attr-defined]
     steps = {
@@ -95,13 +81,6 @@ def _ridge(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[An
     unit, unit_test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X, X_test))
     predicted: NDArray[Any] = RidgeClassifier(alpha=0.1, class_weight="balanced").fit(unit, y).predict(unit_test)
     return predicted
-
-
-def _by_confidence(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[Any]:
-    classifier = ExLLClassifier(preset="paper", records="none").partial_fit(X[:1], y[:1])
-    assert isinstance(classifier.learner_, PaperLearner)
-    classifier.learner_._fusion = ConfidenceFusion()
-    return classifier.partial_fit(X[1:], y[1:]).predict(X_test)
 
 
 def _judged_by(classifier: ExLLClassifier, judgement: Judgement) -> ExLLClassifier:

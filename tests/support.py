@@ -20,7 +20,7 @@ from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
 from exll.saving.old_names import NEW_NAMES
 from exll.stream_classifier import StreamClassifier
-from exll.types import Group, Matrix, RecordsKind, Tensors
+from exll.types import CountPairs, Group, Matrix, PairWeights, RecordsKind, Tensors
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
@@ -126,8 +126,10 @@ def untaught(
     refresh_growth: float = 0.1,
     records: RecordsKind = "refs",
     max_prototypes: int | None = None,
+    count_pairs: CountPairs | None = None,
+    pair_weights: PairWeights | None = None,
 ) -> ExLL:
-    return new_learner(width, Parameters(preset, refresh_growth, records, max_prototypes))
+    return new_learner(width, Parameters(preset, refresh_growth, records, max_prototypes, count_pairs, pair_weights))
 
 
 def learned(
@@ -136,8 +138,11 @@ def learned(
     refresh_growth: float = 0.1,
     records: RecordsKind = "refs",
     max_prototypes: int | None = None,
+    count_pairs: CountPairs | None = None,
+    pair_weights: PairWeights | None = None,
 ) -> ExLL:
-    learner = untaught(stream.X.shape[1], preset, refresh_growth, records, max_prototypes)
+    pairs = count_pairs, pair_weights
+    learner = untaught(stream.X.shape[1], preset, refresh_growth, records, max_prototypes, *pairs)
     learner.learn(stream.unit, stream.y)
     return learner
 

@@ -57,7 +57,7 @@ def test_it_works_in_a_pipeline_a_cross_validation_and_a_grid_search(preset: str
 
 def test_a_clone_has_the_parameters_and_none_of_the_knowledge() -> None:
     copy = clone(ExLLClassifier("paper", 0.2, 5).fit(STREAM.X, STREAM.y))
-    rest = {"max_prototypes": None, "lengths": "auto"}
+    rest = {"max_prototypes": None, "lengths": "auto", "count_pairs": None, "pair_weights": None}
     assert copy.get_params() == {"preset": "paper", "refresh_growth": 0.2, "records": 5, **rest}
     assert not hasattr(copy, "learner_")
 

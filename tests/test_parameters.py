@@ -45,6 +45,14 @@ def test_what_no_parameter_may_be_is_refused_by_its_name(name: str) -> None:
         ({"looks": 3}, "'looks' parameter of ImageLearner must be 1, 2 or None. Got 3 instead."),
         ({"threads": 0}, "'threads' parameter of ImageLearner must be None or an integer of at least 1. Got 0"),
         ({"preset": "paper", "max_prototypes": 3}, "must be None with the preset 'paper', which "),
+        (
+            {"count_pairs": "after"},
+            "'count_pairs' .* must be None with the preset 'glocal', which has no table of pairs",
+        ),
+        (
+            {"preset": "paper", "pair_weights": 2},
+            "'pair_weights' .* must be 'one', 'confidence' or None. Got 2 instead.",
+        ),
     ],
 )
 def test_an_image_learner_checks_its_parameters_before_it_opens_a_network(

@@ -32,7 +32,19 @@ from exll.stream_classifier import (
     labels_as_array,
     labels_of_file,
 )
-from exll.types import Group, Indices, InferenceName, Label, Lengths, Matrix, RecordsKind, RuleLevel, Vector
+from exll.types import (
+    CountPairs,
+    Group,
+    Indices,
+    InferenceName,
+    Label,
+    Lengths,
+    Matrix,
+    PairWeights,
+    RecordsKind,
+    RuleLevel,
+    Vector,
+)
 from exll.vectors import as_vectors
 
 KIND = "classifier"
@@ -46,11 +58,12 @@ class ExLLClassifier(StreamClassifier):
     ----------
     preset : "glocal", "paper" or one that an installed package adds, default "glocal"
         How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, weighed and
-        calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL to the letter.
+        calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL, exactly with
+        ``refresh_growth=0``.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share, and by four samples at
-        least; 0 renews it at every sample, as the paper has it, at the cost of an inversion per sample. Answers are
-        always exact, whatever this is.
+        least; 0 renews it at every sample, as the paper has it, at the cost of an inversion per sample. Answers
+        always use the exact precision; but where samples were placed and which pairs were counted depends on it.
     records : "none", "refs", "vectors" or an integer, default "refs"
         What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
         nearest each prototype, with vectors.
@@ -61,6 +74,12 @@ class ExLLClassifier(StreamClassifier):
         of a network. "kept" sees every feature from its mean and in units of its standard deviation among the first 16
         samples, as suits measurements: neither offsets nor units matter then (:mod:`exll.scaling`). "auto" keeps the
         lengths of vectors with fewer than 64 numbers, and ignores them with the preset "paper".
+    count_pairs : "before", "after" or None, default None
+        When the answers of local and global inference for a sample are counted for fused inference (Eq. 22): before the
+        sample is learned, or after it. The paper does not say. None is "before". For "paper".
+    pair_weights : "one", "confidence" or None, default None
+        What a sample adds to its count: 1 as in Eq. 22, or the mean of the probabilities that local and global
+        inference give their answers. None is "one". For "paper".
 
     Attributes
     ----------
@@ -92,12 +111,16 @@ class ExLLClassifier(StreamClassifier):
         records: RecordsKind = "refs",
         max_prototypes: int | None = None,
         lengths: Lengths = "auto",
+        count_pairs: CountPairs | None = None,
+        pair_weights: PairWeights | None = None,
     ) -> None:
         self.preset = preset
         self.refresh_growth = refresh_growth
         self.records = records
         self.max_prototypes = max_prototypes
         self.lengths = lengths
+        self.count_pairs = count_pairs
+        self.pair_weights = pair_weights
 
     def predict(
         self,
@@ -382,9 +405,11 @@ class ExLLClassifier(StreamClassifier):
     def _from_file(cls, file: ModelFile) -> Self:
         """Raises KeyError, ValueError or the like where the file does not hold a whole model."""
         metadata = file.metadata
-        # A file from before there was a choice has no such entry.
+        # A file from before there was a choice has no such entries.
         lengths = metadata.get("lengths", "ignored")
-        classifier = cls(**{name: metadata[name] for name in Parameters._fields}, lengths=lengths)
+        pairs = {"count_pairs": None, "pair_weights": None}
+        given: dict[str, Any] = {name: {**pairs, **metadata}[name] for name in Parameters._fields}
+        classifier = cls(**given, lengths=lengths)
         classifier._check_parameters()
         known = Known.restored(metadata["width"], classifier._parameters(), lengths, labels_of_file(file), file.tensors)
         classifier._restore(known, metadata)
@@ -437,7 +462,8 @@ class ExLLClassifier(StreamClassifier):
     def _parameters(self) -> Parameters:
         records = self.records if isinstance(self.records, str) else int(self.records)
         most = None if self.max_prototypes is None else int(self.max_prototypes)
-        return Parameters(self.preset, float(self.refresh_growth), records, most)
+        pairs = self.count_pairs, self.pair_weights
+        return Parameters(self.preset, float(self.refresh_growth), records, most, *pairs)
 
     def _fixed_parameters(self) -> dict[str, Any]:
         return {**self.learner_.parameters._asdict(), "lengths": self.known_.lengths}

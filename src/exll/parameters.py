@@ -66,6 +66,8 @@ TABLE: dict[str, Allowed] = {
         ),
     ),
     "lengths": one_of("auto", "kept", "ignored"),
+    "count_pairs": one_of("before", "after", None),
+    "pair_weights": one_of("one", "confidence", None),
     "max_prototypes": _whole_or_none(1, "None or an integer of at least 1"),
     "looks": Allowed(
         lambda: "1, 2 or None", lambda value: value is None or (is_whole_number(value) and value in (1, 2))

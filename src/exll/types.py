@@ -16,5 +16,7 @@ Group: TypeAlias = str | int | None  # what samples came with: a session, a plac
 InferenceName: TypeAlias = Literal["fused", "local", "global"]
 RecordsKind: TypeAlias = Literal["none", "refs", "vectors"] | int
 Lengths: TypeAlias = Literal["auto", "kept", "ignored"]
+CountPairs: TypeAlias = Literal["before", "after"]
+PairWeights: TypeAlias = Literal["one", "confidence"]
 Level: TypeAlias = Literal["usual", "unusual", "unknown"]
 RuleLevel: TypeAlias = Literal["prototype", "class", "megacloud"]

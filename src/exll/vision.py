@@ -26,7 +26,7 @@ from exll.learner.preset import DEFAULT_PRESET
 from exll.parameters import check_parameters
 from exll.saving.model_file import ModelFile
 from exll.stream_classifier import check_groups, check_refs
-from exll.types import Group, InferenceName, Label, RecordsKind, Vector
+from exll.types import CountPairs, Group, InferenceName, Label, PairWeights, RecordsKind, Vector
 from exll.version import __version__
 
 KIND = "image-learner"
@@ -65,15 +65,20 @@ class ImageLearner(Knowledge):
         looks: int | None = None,
         thumbnails: int = PER_PROTOTYPE,
         thumbnail_side: int = SIDE,
+        count_pairs: CountPairs | None = None,
+        pair_weights: PairWeights | None = None,
     ) -> None:
         values = {"preset": preset, "refresh_growth": refresh_growth, "records": records, "threads": threads}
         values |= {"max_prototypes": max_prototypes, "looks": looks}
         values |= {"thumbnails": thumbnails, "thumbnail_side": thumbnail_side}
+        values |= {"count_pairs": count_pairs, "pair_weights": pair_weights}
         check_parameters(type(self).__name__, values)
         self.backbone = as_network(backbone, threads, looks)
         if looks not in (None, self.backbone.looks):
             raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
-        self.classifier = ExLLClassifier(preset, refresh_growth, records, max_prototypes, "ignored")
+        self.classifier = ExLLClassifier(
+            preset, refresh_growth, records, max_prototypes, "ignored", count_pairs, pair_weights
+        )
         self._kept = KeptThumbnails(int(thumbnails), int(thumbnail_side))
 
     @property

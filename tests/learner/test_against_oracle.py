@@ -7,7 +7,7 @@ import pytest
 
 from exll.learner.exll import ExLL
 from exll.learner.paper.learner import PaperLearner
-from exll.types import InferenceName
+from exll.types import CountPairs, InferenceName, PairWeights
 from oracle.lagging import OracleLagging
 from oracle.paper import OraclePaper
 from support import Stream, assignments, learned, random_stream
@@ -70,6 +70,34 @@ def test_the_oracle_tells_a_wrong_learner_from_a_right_one() -> None:
     stream = random_stream(3, samples=150, width=12, classes=5)
     lagging = learned(stream, "paper", refresh_growth=5.0)
     assert assignments(lagging) != oracle_of(stream).assignments
+
+
+READINGS: tuple[tuple[CountPairs, PairWeights], ...] = (
+    ("before", "confidence"),
+    ("after", "one"),
+    ("after", "confidence"),
+)
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize(("count_pairs", "pair_weights"), READINGS)
+@pytest.mark.parametrize("seed", [1, 4, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (20, 21, 22))])
+def test_every_reading_of_the_fusion_table_equals_the_oracle(
+    seed: int, count_pairs: CountPairs, pair_weights: PairWeights, growth: float
+) -> None:
+    stream = random_stream(seed, samples=120)
+    after, by_confidence = count_pairs == "after", pair_weights == "confidence"
+    slow = OracleLagging(after, by_confidence, growth=growth) if growth else OraclePaper(after, by_confidence)
+    oracle = oracle_of(stream, slow)
+    learner = learned(stream, "paper", growth, count_pairs=count_pairs, pair_weights=pair_weights)
+    assert isinstance(learner, PaperLearner)
+    assert assignments(learner) == oracle.assignments
+    assert counted(learner) == sorted(oracle.phi)
+    for (one, other), weights in (learner._fusion.weights or {}).items():
+        expected = [oracle.weight(one, other, k) for k in weights]
+        np.testing.assert_allclose(list(weights.values()), expected, rtol=1e-6)
+    answers = [oracle.predict(x)[2] for x in stream.unit_queries]
+    assert learner.inference().winners(stream.unit_queries, "fused").tolist() == answers
 
 
 @pytest.mark.parametrize("growth", [0.1, 0.5, 2.0])

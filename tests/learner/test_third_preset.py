@@ -65,7 +65,7 @@ class SummedLearner(ExLL):
     """Prototypes are runs of ten examples of a class."""
 
     residual = staticmethod(within_residual)
-    refuses: ClassVar = {"max_prototypes": "lets every tenth example open one"}
+    refuses: ClassVar = {**ExLL.refuses, "max_prototypes": "lets every tenth example open one"}
 
     def _new_precision(self) -> LaggingPrecision:
         return LaggingPrecision(self.width, SHRINKAGE, self.parameters.refresh_growth)

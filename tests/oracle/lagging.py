@@ -18,7 +18,7 @@ class OracleLagging(OraclePaper):
     refreshed_at: int = 0
     stale: NDArray[np.float64] | None = None  # the shrunk covariance at the last refresh
 
-    def precision_before(self, x: Vector) -> NDArray[np.float64]:
+    def precision_for_counting(self, x: Vector) -> NDArray[np.float64]:
         assert self.stale is not None
         return np.asarray(np.linalg.inv(self.stale))
 

@@ -32,13 +32,17 @@ class Cloud:
 
 @dataclass
 class OraclePaper:
-    """Learns with Lambda refreshed at every sample (``refresh_growth=0``)."""
+    """Learns with Lambda refreshed at every sample (``refresh_growth=0``). Phi is counted before a sample is learned or
+    after it, and a sample counts as one or by the confidence of its two answers."""
 
+    count_after: bool = False
+    by_confidence: bool = False
     stream: list[Vector] = field(default_factory=list)
     truths: list[int] = field(default_factory=list)  # class numbers in the order of first sight
     clouds: list[list[Cloud]] = field(default_factory=list)  # per class
     edges: list[dict[tuple[int, int], int]] = field(default_factory=list)  # per class, both directions
     phi: list[tuple[int, int, int]] = field(default_factory=list)  # (global, local, truth)
+    weights: list[float] = field(default_factory=list)  # of every entry of phi
     assignments: list[tuple[int, int]] = field(default_factory=list)  # (class, cloud)
     precisions: dict[int, NDArray[np.float64]] = field(default_factory=dict)  # by the length of the stream
 
@@ -59,8 +63,8 @@ class OraclePaper:
             self.precisions[count] = np.asarray(np.linalg.inv((1 - EPSILON) * xi + EPSILON * np.eye(len(xi))))
         return self.precisions[count]
 
-    def precision_before(self, x: Vector) -> NDArray[np.float64]:
-        """What Phi is counted with, before x is learned."""
+    def precision_for_counting(self, x: Vector) -> NDArray[np.float64]:
+        """What Phi is counted with, before x is learned or after."""
         return self.precision()
 
     def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
@@ -102,14 +106,24 @@ class OraclePaper:
             scores.append(float((precision @ mu) @ x - 0.5 * mu @ precision @ mu))
         return scores
 
+    def count(self, x: Vector, k: int, precision: NDArray[np.float64]) -> None:
+        """Eq. 22."""
+        both = self.global_scores(x, precision), self.local_scores(x, precision)
+        global_label, local_label = (first_largest(scores) for scores in both)
+        self.phi.append((global_label, local_label, k))
+        likely = [max(self.posterior(scores)) for scores in both]
+        self.weights.append(float(np.mean(likely)) if self.by_confidence else 1.0)
+
     def learn(self, x: Vector, k: int) -> None:
-        if self.clouds:
-            precision = self.precision_before(x)
-            answer = first_largest(self.global_scores(x, precision)), first_largest(self.local_scores(x, precision))
-            self.phi.append((*answer, k))  # Eq. 22
+        if self.clouds and not self.count_after:
+            self.count(x, k, self.precision_for_counting(x))
         self.stream.append(x)
         self.truths.append(k)
-        precision = self.precision_for_placing(x)
+        self._place(x, k, self.precision_for_placing(x))
+        if self.count_after:
+            self.count(x, k, self.precision_for_counting(x))
+
+    def _place(self, x: Vector, k: int, precision: NDArray[np.float64]) -> None:
         index = len(self.stream) - 1
         if k == len(self.clouds):
             self.clouds.append([Cloud([index])])
@@ -149,14 +163,19 @@ class OraclePaper:
         shifted = np.exp(np.array(scores) - max(scores))
         return np.asarray(shifted / shifted.sum())
 
+    def weight(self, global_label: int, local_label: int, k: int) -> float:
+        """An entry of Phi."""
+        counted = zip(self.phi, self.weights, strict=True)
+        return float(sum(weight for entry, weight in counted if entry == (global_label, local_label, k)))
+
     def predict(self, x: Vector) -> tuple[int, int, int]:
         """Global, local and fused label."""
         precision = self.precision()
         global_scores, local_scores = self.global_scores(x, precision), self.local_scores(x, precision)
         global_label, local_label = first_largest(global_scores), first_largest(local_scores)
-        counts = [self.phi.count((global_label, local_label, k)) for k in range(len(self.clouds))]
+        counts = [self.weight(global_label, local_label, k) for k in range(len(self.clouds))]
         if sum(counts) > 0:  # Eq. 23
-            return global_label, local_label, counts.index(max(counts))
+            return global_label, local_label, first_largest(counts)
         if global_label == local_label:
             return global_label, local_label, global_label
         global_odds, local_odds = log_odds(global_scores, global_label), log_odds(local_scores, local_label)

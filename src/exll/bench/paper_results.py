@@ -159,7 +159,8 @@ ODDITIES: tuple[tuple[str | None, str, str], ...] = (  # data set (None: any), l
     (
         None,
         "ExLL",
-        "The paper's NetScores of ExLL come from inverting a matrix for every sample and from unbounded records.",
+        "The paper explains ExLL's low NetScores by its prototypes and its records of all examples. That its code also "
+        "inverts a matrix for every sample is our guess.",
     ),
     (None, "", "The paper cuts off its means after three digits where others round."),
 )

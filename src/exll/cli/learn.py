@@ -43,7 +43,7 @@ def learn(
         typer.Option(
             metavar="NAME",
             callback=check_preset,
-            help="glocal, our best, or paper, ExLL to the letter [default: glocal].",
+            help="glocal, our best, or paper, the equations of ExLL [default: glocal].",
         ),
     ] = None,
     max_prototypes: Annotated[

@@ -46,13 +46,13 @@ class MovingProducts:
         """Start a new mean at this row."""
         cross = self._cross[row]
         index = self._means.start(self._X[row], float(cross[row]))
-        self._products[row + 1 :, index] = cross[row + 1 :]
+        self._products[row:, index] = cross[row:]
         return index
 
     def move(self, row: int, index: int) -> None:
         """Let this row join a mean."""
         cross = self._cross[row]
         share = self._means.move(index, self._X[row], float(cross[row]), float(self._products[row, index]))
-        column = self._products[row + 1 :, index]
+        column = self._products[row:, index]
         column *= 1.0 - share
-        column += share * cross[row + 1 :]
+        column += share * cross[row:]

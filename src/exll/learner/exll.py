@@ -26,7 +26,7 @@ from exll.learner.records import Record, nearest_first, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
 from exll.linalg.threads import one_blas_thread
 from exll.saving.strings import encode
-from exll.types import Group, Indices, Label, Matrix, RecordsKind, Tensors, Vector
+from exll.types import CountPairs, Group, Indices, Label, Matrix, PairWeights, RecordsKind, Tensors, Vector
 
 BLOCK_ROWS = 128
 YOUNG = 64  # samples: until then the precision is renewed too often, and too cheaply, to let others in each time
@@ -39,6 +39,8 @@ class Parameters(NamedTuple):
     refresh_growth: float
     records: RecordsKind
     max_prototypes: int | None = None
+    count_pairs: CountPairs | None = None
+    pair_weights: PairWeights | None = None
 
 
 class Placed(NamedTuple):
@@ -58,7 +60,11 @@ class ExLL(Guarded[Inference], ABC):
     """
 
     residual: ClassVar[Residual]
-    refuses: ClassVar[Mapping[str, str]] = {}  # parameters that must stay None with this preset, each with its reason
+    # parameters that must stay None with this preset, each with its reason
+    refuses: ClassVar[Mapping[str, str]] = {
+        "count_pairs": "has no table of pairs",
+        "pair_weights": "has no table of pairs",
+    }
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__()

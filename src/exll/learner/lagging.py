@@ -1,7 +1,7 @@
 r"""The precision that learning uses: renewed now and then, and for the paper with the newest sample always in it.
 
 To renew $\Lambda$ at every sample costs an inversion each. Renewing it when the stream has grown by some share costs
-nearly nothing, and measured alone that staleness does no harm. What does harm (2.4 points of local inference on
+nearly nothing, and measured alone that staleness does no harm. What does harm (2 to 3 points of local inference on
 grocery81) is that the sample being placed is then missing from the covariance it is measured with, while Eq. 4, 10 and
 11 have it in. So it is put in by hand: one sample changes the covariance by rank one, and a distance under the changed
 precision follows from two more dot products (docs/decisions.md, E2).

@@ -1,28 +1,33 @@
 """Glocal pairwise fusion (Eq. 22 and 23): counts of the truth for every pair of global and local answers."""
 
 import math
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exll.linalg.softmax import softmax_rows
-from exll.linalg.ties import TOLERANCE, first_of_largest, first_of_largest_rows, least_of_largest
-from exll.types import Indices, Matrix, Tensors, Vector
+from exll.linalg.ties import TOLERANCE, first_of_largest, first_of_largest_rows, least_of_largest, slack
+from exll.types import Indices, Matrix, PairWeights, Tensors, Vector
 
 Pair: TypeAlias = tuple[int, int]  # the answers of global and local inference
+Number = TypeVar("Number", int, float)
 
 
-class SampleScores(NamedTuple):
+@dataclass(frozen=True)
+class SampleScores:
     """The scores of global and local inference for one sample while learning."""
 
     class_scores: Vector  # (classes,) of the MegaClouds
     prototype_scores: Vector  # (prototypes,)
     class_of: Indices  # (prototypes,)
 
-    @property
-    def global_label(self) -> int:
-        return first_of_largest(self.class_scores)
+    @cached_property
+    def pair(self) -> Pair:
+        return first_of_largest(self.class_scores), self.local_label
 
     @property
     def local_label(self) -> int:
@@ -37,6 +42,12 @@ class SampleScores(NamedTuple):
         np.maximum.at(best, self.class_of, self.prototype_scores)
         return best
 
+    @property
+    def confidence(self) -> float:
+        """The mean of the posteriors of the two answers (Eq. 19 and 21)."""
+        both = self.class_scores, self.local_scores
+        return sum(1.0 / float(np.exp(scores - scores.max()).sum()) for scores in both) / 2
+
 
 class PairwiseFusion:
     r"""The counts $\Phi(k, \hat l, \tilde l)$, kept sparse: {(global, local): {truth: count}}.
@@ -44,19 +55,33 @@ class PairwiseFusion:
     A pair that the stream never showed has no counts (0/0 in Eq. 23): then the agreed label, or that of the inference
     with the higher confidence (docs/decisions.md, 10 and 15). Confidence is compared as log odds, since both posteriors
     are often 1.0 to the last bit.
+
+    With the weights "confidence" a sample adds its confidence instead of 1 (docs/decisions.md, 16); the bare counts are
+    kept beside, for explanations.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, weights: PairWeights = "one") -> None:
         self.counts: dict[Pair, dict[int, int]] = {}
-        self._favourites: dict[Pair, int] = {}  # the most frequent truth of each
+        self.weights: dict[Pair, dict[int, float]] | None = {} if weights == "confidence" else None
+        self._favourites: dict[Pair, int] = {}  # the truth of each with the most counts, or the most weight
 
-    def learn(self, scores: SampleScores, truth: int) -> int:
-        """Eq. 22, and Eq. 23 as it was before."""
-        pair = one, other = scores.global_label, scores.local_label
-        counts, favourite = self.counts.get(pair, {}), self._favourites.get(pair)
-        # The inner dict is replaced, never changed: a frozen copy shares it.
+    def learn(self, scores: SampleScores, truth: int) -> None:
+        """Eq. 22."""
+        pair = scores.pair
+        counts = self.counts.get(pair, {})
+        # The inner dicts are replaced, never changed: a frozen copy shares them.
         self.counts[pair] = counts = {**counts, truth: counts.get(truth, 0) + 1}
-        self._favourites[pair] = _most_frequent(counts)
+        if self.weights is None:
+            self._favourites[pair] = _most_frequent(counts)
+            return
+        weights = self.weights.get(pair, {})
+        self.weights[pair] = weights = {**weights, truth: weights.get(truth, 0.0) + scores.confidence}
+        self._favourites[pair] = _most_frequent(weights)
+
+    def answer(self, scores: SampleScores) -> int:
+        """Eq. 23 for a sample while learning."""
+        one, other = scores.pair
+        favourite = self._favourites.get(scores.pair)
         if favourite is not None:
             return favourite
         if one == other:
@@ -82,11 +107,12 @@ class PairwiseFusion:
         return labels, posteriors
 
     def _shares(self, pairs: list[Pair], classes: int) -> Matrix:
-        """How often each class was the truth of each pair, as a share; (pairs, classes)."""
-        counts = [self.counts[pair] for pair in pairs]
-        rows = np.repeat(np.arange(len(pairs)), [len(truths) for truths in counts])
+        """How often, or with what weight, each class was the truth of each pair, as a share; (pairs, classes)."""
+        table = self.counts if self.weights is None else self.weights
+        found = [table[pair] for pair in pairs]
+        rows = np.repeat(np.arange(len(pairs)), [len(truths) for truths in found])
         shares = np.zeros((len(pairs), classes))
-        shares[rows, [k for truths in counts for k in truths]] = [n for truths in counts for n in truths.values()]
+        shares[rows, [k for truths in found for k in truths]] = [n for truths in found for n in truths.values()]
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
 
@@ -117,7 +143,15 @@ class PairwiseFusion:
         """A cheap copy that later learning leaves alone."""
         copy = PairwiseFusion()
         copy.counts, copy._favourites = dict(self.counts), dict(self._favourites)
+        copy.weights = None if self.weights is None else dict(self.weights)
         return copy
+
+    def share(self, global_label: int, local_label: int, truth: int) -> float | None:
+        """Of the weight of a pair that came up; None where it has counts alone."""
+        if self.weights is None:
+            return None
+        weights = self.weights[global_label, local_label]
+        return weights[truth] / sum(weights.values())
 
     def merge(self, kept: int, absorbed: int) -> None:
         """Follow a merge of classes: every mention of the absorbed one becomes the kept one; later classes move up."""
@@ -126,44 +160,67 @@ class PairwiseFusion:
             k = kept if k == absorbed else k
             return k - 1 if k > absorbed else k
 
-        merged: dict[Pair, dict[int, int]] = {}
-        for (global_label, local_label), counts in self.counts.items():
-            target = merged.setdefault((renamed(global_label), renamed(local_label)), {})
-            for k, count in counts.items():
-                target[renamed(k)] = target.get(renamed(k), 0) + count
-        self._set_counts(merged)
+        def followed(table: dict[Pair, dict[int, Number]]) -> dict[Pair, dict[int, Number]]:
+            merged: dict[Pair, dict[int, Number]] = {}
+            for (global_label, local_label), truths in table.items():
+                target = merged.setdefault((renamed(global_label), renamed(local_label)), {})
+                for k, number in truths.items():
+                    target[renamed(k)] = target.get(renamed(k), 0) + number
+            return merged
+
+        self.counts = followed(self.counts)
+        self.weights = None if self.weights is None else followed(self.weights)
+        self._find_favourites()
 
     @property
     def nbytes(self) -> int:
-        return 4 * 8 * sum(len(counts) for counts in self.counts.values())
+        columns = 4 if self.weights is None else 5
+        return columns * 8 * sum(len(counts) for counts in self.counts.values())
 
     def state(self) -> Tensors:
+        """Rows of global label, local label, truth and count; with weights also the weight, and all as floats, which an
+        exll that knows no weights refuses."""
         rows = [(*pair, k, count) for pair, counts in self.counts.items() for k, count in counts.items()]
-        return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
+        if self.weights is None:
+            return {"counts": np.array(rows, np.int64).reshape(-1, 4)}
+        weighted = [(*row, self.weights[row[0], row[1]][row[2]]) for row in rows]
+        return {"counts": np.array(weighted, np.float64).reshape(-1, 5)}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        if state["counts"].dtype.kind != "i":
-            raise ValueError("the fusion counts are not whole numbers")
+        """``samples`` is how many were counted."""
+        table = state["counts"]
+        if table.dtype.kind != ("i" if self.weights is None else "f"):
+            raise ValueError("the fusion counts are not whole numbers, or have no weights")
+        if self.weights is not None:
+            table, weights = table[:, :4].astype(np.int64), table[:, 4].tolist()
+            if not np.array_equal(table, state["counts"][:, :4]):
+                raise ValueError("the fusion counts are not whole numbers")
         counts: dict[Pair, dict[int, int]] = {}
-        for global_label, local_label, k, count in state["counts"].tolist():
+        for row, (global_label, local_label, k, count) in enumerate(table.tolist()):
             if not all(0 <= label < classes for label in (global_label, local_label, k)) or count < 1:
                 raise ValueError("a fusion count names a class that does not exist, or is not positive")
             counts.setdefault((global_label, local_label), {})[k] = count
-        if state["counts"][:, 3].sum() != max(0, samples - 1):
+            if self.weights is not None:
+                if not 0.0 < weights[row] <= count * (1 + TOLERANCE):
+                    raise ValueError("a weight of the fusion table is not between 0 and its count")
+                self.weights.setdefault((global_label, local_label), {})[k] = weights[row]
+        if table[:, 3].sum() != samples:
             raise ValueError("the fusion counts do not sum to the samples")
-        self._set_counts(counts)
-
-    def _set_counts(self, counts: dict[Pair, dict[int, int]]) -> None:
         self.counts = counts
-        self._favourites = {pair: _most_frequent(truths) for pair, truths in counts.items()}
+        self._find_favourites()
+
+    def _find_favourites(self) -> None:
+        table = self.counts if self.weights is None else self.weights
+        self._favourites = {pair: _most_frequent(truths) for pair, truths in table.items()}
 
 
 _UNDECIDED = -1
 _BOTH, _GLOBAL, _LOCAL, _STREAM = 0, 1, 2, 3
 
 
-def _most_frequent(counts: dict[int, int]) -> int:
-    return min(counts, key=lambda k: (-counts[k], k))
+def _most_frequent(numbers: Mapping[int, float]) -> int:
+    top = max(numbers.values())
+    return min(k for k, number in numbers.items() if number >= top - slack(top))
 
 
 def _global_wins(

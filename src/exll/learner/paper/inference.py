@@ -53,13 +53,15 @@ class PaperInference(Inference):
 
     def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
         said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
+        share = self.fusion.share(global_k, local_k, k) if counts else None
+        weighed = "" if share is None else f" Each time counts by its confidence, which makes it {share:.0%}."
         if counts and global_k != local_k:
-            return f"{said}. {self.happened(k, global_k, local_k)}"
+            return f"{said}. {self.happened(k, global_k, local_k)}{weighed}"
         if counts:
             total = sum(counts.values())
             times = "once" if total == 1 else f"{total:,} times"
             truth = f'the truth was "{self.labels[k]}" in {counts[k]:,} of {total:,}'
-            return f"{said}. This happened {times} while learning, and {truth}."
+            return f"{said}. This happened {times} while learning, and {truth}.{weighed}"
         if global_k == local_k:
             return f"{said}. This pair never came up while learning, so the agreed label stands."
         higher = "global" if k == global_k else "local"

@@ -1,4 +1,5 @@
-"""The preset ``paper``: the steps of ExLL as its equations have them, with the decisions of docs/decisions.md."""
+"""The preset ``paper``: the steps of ExLL by its equations, with the decisions of docs/decisions.md. With
+``refresh_growth=0`` they are followed to the letter; with the default the precision that learning uses lags (E2)."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -40,7 +41,8 @@ class PaperLearner(ExLL):
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__(width, parameters)
-        self._fusion = PairwiseFusion()
+        self._fusion = PairwiseFusion(parameters.pair_weights or "one")
+        self._counts_after = parameters.count_pairs == "after"
 
     def _new_precision(self) -> OwnSamplePrecision:
         return OwnSamplePrecision(self.width, SHRINKAGE, self.parameters.refresh_growth)
@@ -49,14 +51,21 @@ class PaperLearner(ExLL):
         return PaperBlock(X, self._precision.current, self._prototypes, self._megaclouds)
 
     def _answer(self, block: Block, row: int, k: int) -> int:
-        """Eq. 18 to 22, before x is learned (docs/decisions.md, 9)."""
+        """Eq. 18 to 23 before x is learned, and Eq. 22 where pairs are counted then (docs/decisions.md, 9)."""
         assert isinstance(block, PaperBlock)
-        scores = SampleScores(
+        scores = self._scores(block, row)
+        answer = self._fusion.answer(scores)
+        if not self._counts_after:
+            self._fusion.learn(scores, k)
+        return answer
+
+    def _scores(self, block: PaperBlock, row: int) -> SampleScores:
+        """Eq. 18 and 20 of a row with the means and the precision of this moment."""
+        return SampleScores(
             class_scores=block.megaclouds.of_row(row) - 0.5 * self._megaclouds.squared_norms,
             prototype_scores=block.prototypes.of_row(row) - 0.5 * self._prototypes.squared_norms,
             class_of=self._prototypes.class_of,
         )
-        return self._fusion.learn(scores, k)
 
     def _refresh(self) -> None:
         """Eq. 17."""
@@ -65,13 +74,19 @@ class PaperLearner(ExLL):
         self._megaclouds.remeasure(self._precision.current)
 
     def _place(self, block: Block, row: int, k: int) -> Placed:
-        """Eq. 5 to 14."""
+        """Eq. 5 to 14, and Eq. 22 where pairs are counted after."""
         assert isinstance(block, PaperBlock)
         if self._precision.refreshed_at != self.sample_count:
             self._precision.learn(block.Z[row])
-        if k < len(self._megaclouds):
-            return self._learn_known_class(block, row, k)
-        block.megaclouds.add(row)  # Eq. 5 and 6
+        known = k < len(self._megaclouds)
+        placed = self._learn_known_class(block, row, k) if known else self._learn_new_class(block, row, k)
+        if self._counts_after:
+            self._fusion.learn(self._scores(block, row), k)
+        return placed
+
+    def _learn_new_class(self, block: PaperBlock, row: int, k: int) -> Placed:
+        """Eq. 5 and 6."""
+        block.megaclouds.add(row)
         self._megaclouds.open()
         return self._open_cloud(block, row, k)
 
@@ -128,4 +143,5 @@ class PaperLearner(ExLL):
         return {**super()._parts(), "fusion": self._fusion}
 
     def _restore_own(self, state: Tensors) -> None:
-        self._fusion.restore(part_of("fusion", state), self.class_count, self.sample_count)
+        counted = self.sample_count if self._counts_after else max(0, self.sample_count - 1)
+        self._fusion.restore(part_of("fusion", state), self.class_count, counted)
