@@ -103,6 +103,30 @@ def test_what_could_not_be_known_when_it_was_asked_is_no_share(tmp_path: Path, b
     assert result["variants"]["LastSeen"]["test_then_train"] == share  # type: ignore[index]
 
 
+def test_labels_that_come_late_are_learned_late(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(LAST_SEEN)
+    facts = {"evaluate": "classes 1", "test_then_train": 4}
+    result = one(tmp_path, "mine:LastSeen", "class-iid", delay=4, **facts)
+    # Four classes of 12 examples in blocks of 4: the first two blocks of each class find the class before it.
+    assert result["variants"]["LastSeen"]["test_then_train"] == (3 - 2) * 4 * 4 / 48  # type: ignore[index]
+    assert [point["classes"] for point in result["curve"]] == [1, 2, 3, 4]  # type: ignore[attr-defined]
+    outcome = run(plan(tmp_path, ["mine:LastSeen"], ["class-iid"], delay=12, **facts), tmp_path / "out", HERE)
+    assert "delay must be less than the examples before the first point, 12; got 12" in str(outcome.failed)
+
+
+def test_wrong_labels_are_told_to_the_learner_and_to_nobody_else(tmp_path: Path) -> None:
+    clean, wrong = (one(tmp_path, "ncm", "iid", **facts) for facts in ({}, {"wrong_labels": 0.9}))
+    accuracies = [result["variants"]["NCM"]["accuracy"] for result in (clean, wrong)]  # type: ignore[index]
+    assert accuracies[0] > 0.5 > accuracies[1]
+    assert (wrong["options"], clean["options"]) == ({"wrong labels": "90%"}, {})
+
+
+def test_a_share_held_out_is_asked_where_there_is_no_test_part(tmp_path: Path) -> None:
+    write_features(tmp_path / "data.npz", split=False)
+    result = one(tmp_path, "ncm", "iid", hold_out=0.25)
+    assert (result["examples"], result["questions"]) == (72, 24)
+
+
 def grid(folder: Path) -> Plan:
     return plan(folder, ["ncm", "replay-2pc", "exll"], ["iid", "instance"], seeds=2, evaluate="videos", points=3)
 

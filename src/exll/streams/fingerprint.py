@@ -24,7 +24,7 @@ class Digests(NamedTuple):
 
 
 def example_digests(
-    kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.float32] | None
+    kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.floating] | None
 ) -> list[Digests]:
     """What tells each example from others.
 

@@ -89,7 +89,7 @@ def iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
 
 
 def class_iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
-    classes = _grouped(canonical(examples), lambda example: example.label)
+    classes = grouped(canonical(examples), lambda example: example.label)
     return [example for group in _shuffled(classes, rng) for example in _shuffled(group, rng)]
 
 
@@ -98,7 +98,7 @@ def few_shot(examples: Iterable[Example], rng: np.random.Generator, shots: int) 
 
     A class with fewer examples keeps all it has.
     """
-    classes = _grouped(class_iid(examples, rng), lambda example: example.label)
+    classes = grouped(class_iid(examples, rng), lambda example: example.label)
     return [example for group in classes for example in group[:shots]]
 
 
@@ -108,7 +108,7 @@ def instance(examples: Iterable[Example], rng: np.random.Generator) -> list[Exam
 
 def low_shot_instance(examples: Iterable[Example], rng: np.random.Generator, number: int) -> list[Example]:
     """So many videos per class; more only add to fewer. A class with fewer videos keeps all it has."""
-    classes = _grouped(_videos(examples), lambda video: video[0].label)
+    classes = grouped(_videos(examples), lambda video: video[0].label)
     chosen = [videos.pop(rng.integers(len(videos))) for videos in classes]
     if number > 1:
         chosen += [video for videos in classes for video in _shuffled(videos, rng)[: number - 1]]
@@ -116,13 +116,13 @@ def low_shot_instance(examples: Iterable[Example], rng: np.random.Generator, num
 
 
 def one_video_per_object(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
-    objects = _grouped(_videos(examples), lambda video: (video[0].label, _object(video[0])))
+    objects = grouped(_videos(examples), lambda video: (video[0].label, _object(video[0])))
     chosen = [videos[rng.integers(len(videos))] for videos in objects]
     return [example for video in _shuffled(chosen, rng) for example in video]
 
 
 def domain_iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
-    domains = _grouped(canonical(examples), _domain)
+    domains = grouped(canonical(examples), _domain)
     return [example for group in _shuffled(domains, rng) for example in _shuffled(group, rng)]
 
 
@@ -175,10 +175,10 @@ def _videos(examples: Iterable[Example]) -> list[list[Example]]:
             "Choose iid or class-iid, or add a column video."
         )
 
-    return _grouped(canonical(examples), unit)
+    return grouped(canonical(examples), unit)
 
 
-def _grouped(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
+def grouped(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
     """The items by key, groups in order of first appearance."""
     groups: dict[Any, list[T]] = {}
     for item in items:
