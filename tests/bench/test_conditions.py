@@ -1,20 +1,18 @@
 import hashlib
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from exll.bench.cell import Cell
+from exll.bench.cell import FORMAT, Cell
 from exll.bench.conditions import Conditions
 from exll.bench.learners import find_learner
 from exll.bench.protocol import Task
 from exll.errors import BenchError
 from exll.streams.example import Example
 
-SHARES = ("hold_out", "long_tail", "wrong_labels")
 DOMAINS = ("photo", "sketch", "cartoon")
 EXAMPLES = [Example(f"{k}/{d}/{i}", k, domain=d) for k in "abcdef" for d in DOMAINS for i in range(20)]
 
@@ -45,6 +43,9 @@ def test_a_fifth_of_every_class_and_domain_is_held_out_the_same_for_all_orders_a
     few = [Example("1", "a"), Example("2", "b"), Example("3", "b")]
     stream, test = conditions.parts(few, None, "iid", 0)
     assert ([*map(len, (stream, test))], test[0].label) == ([2, 1], "b")
+    frames = [Example(f"{k}{v}{i}", k, video=f"{v}") for k in "ab" for v in range(5) for i in range(4)]
+    _, test = conditions.parts(frames, None, "iid", 0)
+    assert [*Counter((e.label, e.video) for e in test).values()] == [4, 4]  # whole videos
     with pytest.raises(BenchError, match="hold_out is for data without a test part"):
         conditions.parts(EXAMPLES, EXAMPLES, "iid", 0)
 
@@ -83,7 +84,7 @@ def test_every_condition_is_part_of_the_key_and_without_any_the_key_is_as_before
         return Cell(learner, Task("household", "iid", conditions=conditions), 0, "nano", "data", Path()).key
 
     identity = {
-        "format": 1,
+        "format": FORMAT,
         "learner": learner.metadata(),
         "data": "data",
         "order": "iid",
@@ -95,7 +96,9 @@ def test_every_condition_is_part_of_the_key_and_without_any_the_key_is_as_before
     assert key(Conditions()) == before
     each = [
         Conditions(test_domain="a"),
-        *(replace(Conditions(), **{name: 0.5}) for name in SHARES),
+        Conditions(hold_out=0.5),
+        Conditions(long_tail=0.5),
+        Conditions(wrong_labels=0.5),
         Conditions(delay=5),
     ]
     assert len({before, *map(key, each)}) == 6

@@ -26,7 +26,8 @@ class Conditions:
     """
 
     test_domain: str | None = None  # this domain is asked, and all the others are learned
-    hold_out: float | None = None  # this share of every class and domain is asked; the same for all orders and seeds
+    hold_out: float | None = None  # this share of every class and domain is asked, the same for all orders and seeds;
+    # of videos, whole ones: frames of one video are alike
     long_tail: float | None = None  # the rarest class has this share of the examples of the most frequent one
     wrong_labels: float | None = None  # this share of the examples is learned under another label
     delay: int = 0  # the label of an example arrives so many examples later
@@ -95,15 +96,16 @@ class Conditions:
 
 
 def _held_out(examples: list[Example], share: float) -> tuple[list[Example], list[Example]]:
-    """At least one example of every class and domain that has two is asked, and at least one is learned."""
+    """At least one of every class and domain that has two is asked, and at least one is learned."""
     rng = np.random.default_rng(HELD_OUT)
     learned: list[Example] = []
     asked: list[Example] = []
     for group in grouped(canonical(examples), lambda example: (example.label, example.domain)):
-        count = min(max(1, round(share * len(group))), len(group) - 1)
-        chosen = set(rng.permutation(len(group))[:count].tolist())
-        for place, example in enumerate(group):
-            (asked if place in chosen else learned).append(example)
+        units = grouped(group, lambda example: example.video or id(example))
+        count = min(max(1, round(share * len(units))), len(units) - 1)
+        chosen = set(rng.permutation(len(units))[:count].tolist())
+        for place, unit in enumerate(units):
+            (asked if place in chosen else learned).extend(unit)
     return learned, asked
 
 

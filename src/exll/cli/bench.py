@@ -90,6 +90,28 @@ def features(
     _run(plan_of(config, Path.cwd(), path.stem), out, jobs, cluster)
 
 
+@app.command("compare")
+def compare(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder with features files (*.npz).", show_default=False)
+    ],
+    out: OutOption = Path("exll-compare"),
+    learners: Annotated[
+        str | None, typer.Option(help="Names with commas between [default: all, each in its better form].")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many orders; learners that cost much get one.")] = 3,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Compare all learners on a folder of features.
+
+    What a file holds decides its tasks: a split, domains, videos (docs/bench.md). There is nothing to choose.
+    """
+    from exll.bench.compare import all_learners, compare_plan
+
+    _run(compare_plan(folder, _names(learners) if learners else all_learners(), seeds), out, jobs, cluster)
+
+
 @app.command("report")
 def report(
     results: Annotated[
