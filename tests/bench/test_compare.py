@@ -32,7 +32,7 @@ def test_a_file_with_a_split_is_learned_shuffled_and_class_by_class(tmp_path: Pa
     ]
     assert [task.evaluation.most for task in plan.tasks[:2]] == [None, 5]
     assert [task.test_then_train for task in plan.tasks] == [8, 0, 0, 0, 0, 8]
-    assert {task.seeds for task in plan.tasks} == {(0, 1, 2)}
+    assert [task.seeds for task in plan.tasks] == [(0, 1, 2), (0, 1, 2), (0,), (0,), (0,), (0,)]
 
 
 def test_of_a_file_with_domains_each_is_left_out_and_a_fifth_is_asked_otherwise(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from exll.bench.features import FeatureSet
 from exll.bench.learners import LearnerSpec, bytes_of, parameters_of
 from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task, nothing_to_ask
-from exll.errors import BenchError
 from exll.linalg.threads import one_blas_thread
 from exll.streams.example import Example
 
@@ -81,10 +80,7 @@ class _Run:
         self.learned = 0  # examples of the stream whose label has arrived
         if not test:
             raise nothing_to_ask([task])
-        if 0 < (first := task.evaluation.points(self.stream)[0]) <= task.conditions.delay:
-            raise BenchError(
-                f"delay must be less than the examples before the first point, {first}; got {task.conditions.delay}."
-            )
+        task.conditions.check_delay(task.evaluation.points(self.stream))
         self.cell = cell
         self.vectors = features.vectors
         self.test, self.truths = test, np.array([example.label for example in test])

@@ -20,7 +20,7 @@ RAREST = 0.02
 
 # Those that step along a gradient hardly leave chance on unit vectors (docs/results.md); the others are better on them.
 ON_RAW_FEATURES = ("perceptron", "fine-tune", "replay-2pc", "replay-20pc")
-# They cost much, and the order changes little for them.
+# They cost much.
 ONE_SEED = ("fine-tune", "replay-", "ranpac", "klda", "offline-")
 
 
@@ -62,7 +62,8 @@ def tasks_of(path: Path) -> Iterator[dict[str, Any]]:
     if all(example.video is not None and example.frame is not None for example in examples):
         orders = ["instance", "low-shot-instance", "low-shot-instance 2"]
         yield {"orders": orders, "evaluate": "videos", "points": POINTS, **asked}
+    once = {"orders": ["iid"], "seeds": 1, **asked}
     for wrong in (0.2, 0.4):
-        yield {"orders": ["iid"], "wrong_labels": wrong, **asked}
-    yield {"orders": ["iid"], "long_tail": RAREST, **asked}
-    yield {"orders": ["iid"], "test_then_train": block, "delay": block, **asked}
+        yield {**once, "wrong_labels": wrong}
+    yield {**once, "long_tail": RAREST}
+    yield {**once, "test_then_train": block, "delay": block}

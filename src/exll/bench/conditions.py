@@ -57,6 +57,13 @@ class Conditions:
     def make_a_test_part(self) -> bool:
         return self.test_domain is not None or self.hold_out is not None
 
+    def check_delay(self, points: list[int]) -> None:
+        """Something must be learned before the first point at which is asked."""
+        if self.delay and points[0] <= self.delay:
+            raise BenchError(
+                f"delay must be less than the examples before the first point, {points[0]}; got {self.delay}."
+            )
+
     def parts(
         self, train: list[Example], test: list[Example] | None, order: str, seed: int
     ) -> tuple[list[Example], list[Example]]:
