@@ -12,8 +12,11 @@ from exll.cli.common import check_folder, progress_bar, stopped_by_ctrl_c
 if TYPE_CHECKING:
     from exll.bench.config import Plan
     from exll.bench.runner import GridResults
+    from exll.bench.summary import Summary
+    from exll.bench.tables import Table
 
 FAILED_SHOWN = 5
+MOST_COLUMNS = 26  # more are means of all
 PLAIN_MARKS = ("", "*", "+", "~")  # for terminals without the circled digits
 
 app = typer.Typer(rich_markup_mode=None)
@@ -195,7 +198,8 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
 
     console = Console(highlight=False)
     marks = MARKS if _can_print("".join(MARKS), console.encoding) else PLAIN_MARKS
-    found = overview(Summary.of(outcome.results))
+    summary = Summary.of(outcome.results)
+    found = overview(summary) if len(summary.settings) <= MOST_COLUMNS else _means(summary)
     letters = [f"{place // 26 or ''}{chr(ord('A') + place % 26)}" for place in range(len(found.columns))]
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
@@ -209,6 +213,22 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
         console.print(f"  {letter}  {column}", markup=False)
     for words in _either_right(outcome):
         console.print(words, markup=False, soft_wrap=True)
+
+
+def _means(summary: "Summary") -> "Table":
+    """One column instead of many: the mean of all settings, of the learners that were run on all of them."""
+    from exll.bench.metrics import mean_of
+    from exll.bench.tables import MISSING, Table, Value, ranks
+
+    means = []
+    for variant in summary.variants:
+        found = [summary.accuracy(setting, variant) for setting in summary.settings]
+        means.append(None if None in found else mean_of([m.mean for m in found if m is not None]))
+    values = [
+        Value(MISSING if mean is None else f"{mean:.3f}", rank) for mean, rank in zip(means, ranks(means), strict=True)
+    ]
+    title = f"the mean of all {len(summary.settings)} settings; each of them is in the report"
+    return Table("", (title,), tuple((name, (value,)) for name, value in zip(summary.variants, values, strict=True)))
 
 
 def _can_print(text: str, encoding: str) -> bool:
