@@ -31,7 +31,7 @@ def test_a_file_with_a_split_is_learned_shuffled_and_class_by_class(tmp_path: Pa
         "a (delay 8), iid",
     ]
     assert [task.evaluation.most for task in plan.tasks[:2]] == [None, 5]
-    assert [task.test_then_train for task in plan.tasks] == [8, 0, 0, 0, 0, 8]
+    assert [task.test_then_train for task in plan.tasks] == [16, 0, 0, 0, 0, 16]
     assert [task.seeds for task in plan.tasks] == [(0, 1, 2), (0, 1, 2), (0,), (0,), (0,), (0,)]
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ class Task:
     def shown(self) -> str:
         """The data set's name, or the last part of its path."""
         return Path(self.dataset).stem
+
+    @property
+    def asked_at_the_end(self) -> "Task":
+        """The same, asked only then."""
+        return replace(self, evaluation=Evaluation(), test_then_train=0)
 
     @property
     def label(self) -> str:
