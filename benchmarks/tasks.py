@@ -4,6 +4,7 @@
 """
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +71,40 @@ class Task:
 
 
 def export(folder: Path, source: Path = DATA) -> list[Path]:
-    """One features file a task; none of them belongs into the repository."""
+    """A folder for ``exll bench compare``: one features file per task, and the data sets of domains and of clips.
+
+    None of them belongs into the repository.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    names = [key.removesuffix("/train") for key in np.load(source / "tasks.npz") if key.endswith("/train")]
-    for name in names:
-        task = Task(name, source)
-        np.savez(
-            folder / f"{name}.npz",
-            X=np.concatenate([task.X, task.X_test]),
-            y=np.concatenate([task.y, task.y_test]),
-            split=np.repeat(["train", "test"], [len(task.y), len(task.y_test)]),
-        )
-    return [folder / f"{name}.npz" for name in names]
+    tasks = np.load(source / "tasks.npz")
+    made = []
+    for name in (key.removesuffix("/train") for key in tasks if key.endswith("/train")):
+        data, label = np.load(source / "features" / f"{tasks[f'{name}/dataset']}.npz"), str(tasks[f"{name}/label"])
+        made.append(_write(folder / f"{name}.npz", data, label, tasks[f"{name}/train"], tasks[f"{name}/test"]))
+    if (pacs := source / "features" / "pacs.npz").is_file():
+        made.append(Path(shutil.copyfile(pacs, folder / pacs.name)))
+    if (gtsrb := source / "features" / "gtsrb.npz").is_file():
+        data = np.load(gtsrb)
+        clips, frames, test = (np.flatnonzero(data["split"] == part) for part in range(3))
+        made.append(_write(folder / "gtsrb-clips.npz", data, "y", clips, test))
+        made.append(_write(folder / "gtsrb-frames.npz", data, "y", frames, test, leave_out=("video", "frame")))
+    return made
+
+
+def _write(
+    path: Path, data: Any, label: str, train: NDArray[Any], test: NDArray[Any], leave_out: tuple[str, ...] = ()
+) -> Path:
+    """Those rows of a features file, with all that is known of them."""
+    rows = np.concatenate([train, test])
+    known = [key for key in ("instance", "video", "frame") if key in data and (data[key][train] != -1).all()]
+    np.savez(
+        path,
+        X=data["X"][rows],
+        y=data[label][rows],
+        split=np.repeat(["train", "test"], [len(train), len(test)]),
+        **{key: data[key][rows] for key in known if key not in leave_out},
+    )
+    return path
 
 
 def main() -> None:

@@ -57,6 +57,23 @@ def test_arguments_for_one_task_reach_only_its_cells(tmp_path: Path) -> None:
     assert rates == [0.5, 0.001]
 
 
+def test_conditions_reach_every_task_and_each_test_domain_is_a_task(tmp_path: Path) -> None:
+    task = TASK.replace('"iid"', '"iid", "class-iid"')
+    plan = read(
+        tmp_path,
+        f'learners = ["ncm", "slda"]\nseeds = 2\nmost_seeds = {{SLDA = 1}}\n{task}test_domains = ["photo", "sketch"]\n'
+        f"wrong_labels = 0.2\nlong_tail = 0.05\ndelay = 7\n",
+    )
+    domains = [(task.conditions.test_domain, task.order) for task in plan.tasks]
+    assert domains == [("photo", "iid"), ("photo", "class-iid"), ("sketch", "iid"), ("sketch", "class-iid")]
+    assert plan.tasks[3].label == ("household (test domain sketch, long tail 5%, wrong labels 20%, delay 7), class-iid")
+    assert [(learner.name, seed) for learner, seed in plan.runs_of(plan.tasks[0])] == [
+        ("NCM", 0),
+        ("SLDA", 0),
+        ("NCM", 1),
+    ]
+
+
 def test_every_built_in_learner_can_be_made_and_draws_by_the_seed() -> None:
     for name, learner in BUILT_IN.items():
         learner.check()
@@ -89,6 +106,11 @@ TASK = '[[tasks]]\ndataset = "household"\norders = ["iid"]\n'
         ('learners = ["ncm"]\n[[tasks]]\ndataset = "household"\norders = ["backwards"]', "an order must be one of"),
         ('learners = ["ncm"]\n[[tasks]]\norders = ["iid"]', "a task needs a dataset"),
         (f'learners = ["ncm"]\n{TASK}arguments = {{SLDA = {{}}}}', "arguments are given for SLDA"),
+        (f'learners = ["ncm"]\nmost_seeds = {{SLDA = 1}}\n{TASK}', "most_seeds are given for SLDA"),
+        (f'learners = ["ncm"]\n{TASK}wrong_labels = 20', "wrong_labels must be a share between 0 and 1"),
+        (f'learners = ["ncm"]\n{TASK}delay = -1', "delay must be a whole number from 0 on; got -1"),
+        (f'learners = ["ncm"]\n{TASK}hold_out = 0.2\ntest_domains = ["a"]', "test_domains or hold_out, not both"),
+        (f'learners = ["ncm"]\n{TASK}test_domains = []', "test_domains must be a list that is not empty"),
     ],
 )
 def test_a_bad_plan_is_answered_in_one_line_that_names_the_file(tmp_path: Path, text: str, words: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from exll.bench.datasets import open_dataset
 from exll.bench.executors import Local
 from exll.bench.features import FeatureSet, Source, backbone_parameters
-from exll.errors import BenchError
+from exll.errors import BenchError, StreamError
 from exll.features.backbone import OnnxBackbone
 from exll.features.preprocessing import ResizeRule
 from grids import write_features
@@ -77,6 +77,33 @@ def test_vectors_are_taken_as_they_are(tmp_path: Path) -> None:
     assert source.seen_by == "data.npz"
 
 
+def test_half_precision_and_domains_are_kept_and_the_split_to_learn_can_be_chosen(tmp_path: Path) -> None:
+    X = np.arange(1, 13).reshape(6, 2).astype(np.float16)
+    path = tmp_path / "data.npz"
+    np.savez(path, X=X, y=np.arange(6) % 2, split=np.array([0, 0, 1, 1, 2, 2]), domain=np.array([*"ppssps"]))
+    features, _, _ = extracted(Source(open_dataset(str(path), None, {"learn": "val"}), None), tmp_path / "out")
+    assert features.test is not None
+    assert features.vectors.dtype == np.float16
+    np.testing.assert_array_equal(features.vectors, X[2:])
+    assert [example.domain for example in [*features.train, *features.test]] == [*"ssps"]
+    assert open_dataset(str(path)).fingerprint() != open_dataset(str(path), None, {"learn": "val"}).fingerprint()
+    with pytest.raises(StreamError, match="has no split 'clips'; it has test, train, val"):
+        open_dataset(str(path), None, {"learn": "clips"})
+
+
+def test_pictures_that_no_file_reader_knows_go_through_the_network_too(tmp_path: Path) -> None:
+    for folder in (tmp_path / "Training" / "00000", tmp_path / "Final_Test" / "Images"):
+        folder.mkdir(parents=True)
+        picture(0, 0).save(folder / "00000_00001.ppm")
+        (folder / "00000_00002.ppm").write_bytes(b"no picture")
+    table = "Filename;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n" + "".join(f"00000_0000{n};0;0;9;9;0\n" for n in (1, 2))
+    for name in ("Training/00000/GT-00000.csv", "GT-final_test.csv"):
+        (tmp_path / name).write_text(table.replace(";0;0;9", ".ppm;0;0;9"))
+    features, skipped, _ = extracted(Source(open_dataset("gtsrb", str(tmp_path)), "nano"), tmp_path / "out")
+    assert (skipped, len(features.train), features.train[0].video) == (2, 1, "0/00000")
+    np.testing.assert_array_equal(features.vectors[0], features.vectors[2])
+
+
 def test_another_resize_is_another_backbone(tmp_path: Path) -> None:
     own, squashed = OnnxBackbone("nano", looks=1), OnnxBackbone("nano", resize=ResizeRule("squash"))
     wide = picture(0, 0).resize((200, 60))
@@ -103,7 +130,8 @@ def test_sizes_of_backbones() -> None:
         ("nowhere", {}, "there is no data set 'nowhere'; there are: household"),
         ("openloris", {}, 'root = "/path/to/openloris"'),
         ("household", {"speed": 1}, "household has no option 'speed'"),
-        ("openloris", {"frames": 1}, "options are for household"),
+        ("openloris", {"frames": 1}, "openloris has no option 'frames'; it has none"),
+        ("gtsrb", {"frames": 1}, "gtsrb has no option 'frames'; it has every, crop"),
     ],
 )
 def test_a_data_set_that_is_not_there_is_said_so(name: str, options: dict[str, Any], words: str) -> None:

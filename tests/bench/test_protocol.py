@@ -4,7 +4,7 @@ from exll.bench.protocol import AXES, PAPER_TASKS, Evaluation
 from exll.errors import BenchError
 from exll.streams.example import Example
 
-STREAM = [Example(f"{i}", label, video=video) for i, (label, video) in enumerate(
+STREAM = [Example(f"{i}", label, video=video, domain="photo" if i < 3 else "sketch") for i, (label, video) in enumerate(
     [("a", "1"), ("a", "1"), ("a", "2"), ("b", "2"), ("b", "2"), ("c", "3"), ("d", "4"), ("d", "4")]
 )]  # fmt: skip
 
@@ -18,6 +18,7 @@ STREAM = [Example(f"{i}", label, video=video) for i, (label, video) in enumerate
         ("classes 1", [3, 5, 6, 8]),
         ("examples 3", [3, 6, 8]),
         ("examples 8", [8]),
+        ("domains", [3, 8]),
     ],
 )
 def test_where_a_learner_is_asked(when: str, points: list[int]) -> None:

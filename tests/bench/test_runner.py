@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from exll.baselines import NCM
 from exll.bench.config import Plan
 from exll.bench.executors import Local
+from exll.bench.learners import LearnerSpec
 from exll.bench.results import ResultsFile
 from exll.bench.runner import run
 from exll.errors import BenchError
@@ -101,6 +103,45 @@ def test_what_could_not_be_known_when_it_was_asked_is_no_share(tmp_path: Path, b
     (tmp_path / "mine.py").write_text(LAST_SEEN)
     result = one(tmp_path, "mine:LastSeen", "class-iid", test_then_train=block)
     assert result["variants"]["LastSeen"]["test_then_train"] == share  # type: ignore[index]
+
+
+def test_labels_that_come_late_are_learned_late(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(LAST_SEEN)
+    facts = {"evaluate": "classes 1", "test_then_train": 4}
+    result = one(tmp_path, "mine:LastSeen", "class-iid", delay=4, **facts)
+    # Four classes of 12 examples in blocks of 4: the first two blocks of each class find the class before it.
+    assert result["variants"]["LastSeen"]["test_then_train"] == (3 - 2) * 4 * 4 / 48  # type: ignore[index]
+    assert [point["classes"] for point in result["curve"]] == [1, 2, 3, 4]  # type: ignore[attr-defined]
+    outcome = run(plan(tmp_path, ["mine:LastSeen"], ["class-iid"], delay=12, **facts), tmp_path / "out", HERE)
+    assert "delay must be less than the examples before the first point, 12; got 12" in str(outcome.failed)
+
+
+def test_wrong_labels_are_told_to_the_learner_and_to_nobody_else(tmp_path: Path) -> None:
+    clean, wrong = (one(tmp_path, "ncm", "iid", **facts) for facts in ({}, {"wrong_labels": 0.9}))
+    accuracies = [result["variants"]["NCM"]["accuracy"] for result in (clean, wrong)]  # type: ignore[index]
+    assert accuracies[0] > 0.5 > accuracies[1]
+    assert (wrong["options"], clean["options"]) == ({"wrong labels": "90%"}, {})
+
+
+def test_a_share_held_out_is_asked_where_there_is_no_test_part(tmp_path: Path) -> None:
+    write_features(tmp_path / "data.npz", split=False)
+    result = one(tmp_path, "ncm", "iid", hold_out=0.3)
+    assert (result["examples"], result["questions"]) == (64, 32)  # two of the six videos of every class
+
+
+def test_a_learner_that_sees_all_data_at_once_is_asked_at_the_end_only(tmp_path: Path) -> None:
+    stepwise = plan(tmp_path, ["ncm"], ["class-iid"], evaluate="classes 1", test_then_train=5)
+
+    class Offline(LearnerSpec):
+        offline = True
+
+    ncm = stepwise.learners[0]
+    offline = Offline("Offline NCM", ncm.target, ncm.arguments)
+    outcome = run(replace(stepwise, learners=(ncm, offline)), tmp_path / "out", HERE)
+    assert [len(result["curve"]) for result in outcome.results] == [4, 1]
+    asked_ahead = [result["variants"][result["learner"]]["test_then_train"] for result in outcome.results]
+    assert asked_ahead[0] is not None
+    assert asked_ahead[1] is None
 
 
 def grid(folder: Path) -> Plan:

@@ -51,6 +51,22 @@ def test_any_features_file_can_be_compared_on_and_reported_anew(folder: Path) ->
     assert (folder / "o" / "report.md").exists()
 
 
+def test_a_folder_of_features_is_compared_with_one_command(folder: Path) -> None:
+    done = bench(folder, "compare", ".", "--learners", "ncm,slda-unit", "--seeds", "1", "--jobs", "1", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    for setting in ("data, iid", "data (wrong labels 40%), iid", "data, low-shot-instance 2", "data (delay 4), iid"):
+        assert setting in done.stdout
+    assert (folder / "out" / "report.html").exists()
+
+
+def test_of_many_settings_the_mean_is_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.cli.bench.MOST_COLUMNS", 1)
+    done = bench(folder, "features", "data.npz", "--learners", "ncm,slda", "--seeds", "1", "--jobs", "1", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "A  the mean of all 2 settings; each of them is in the report" in done.stdout
+    assert "class-iid" not in done.stdout
+
+
 def test_features_without_a_test_part_are_refused_once_with_advice_that_works(folder: Path) -> None:
     write_features(folder / "data.npz", split=False)
     done = bench(folder, "features", "data.npz", "-o", "out")

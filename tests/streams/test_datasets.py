@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from exll.errors import StreamError
+from exll.errors import ImageError, StreamError
 from exll.streams.dataset import CENTRE_CROP, SQUASHED
 from exll.streams.fsiol import fsiol
+from exll.streams.gtsrb import gtsrb
 from exll.streams.openloris import openloris
 from exll.streams.orderings import arrange, split
+from exll.streams.pacs import pacs
 from exll.streams.places import places365, places_lt
 
 
@@ -103,6 +105,75 @@ def test_fsiol_has_no_test_part_and_a_spatula(tmp_path: Path) -> None:
     assert {e.ref for e in learned} | {e.ref for e in rest} == {e.ref for e in dataset.train.examples}
 
 
+@pytest.mark.parametrize("folder", ["", "kfold"])
+def test_pacs_knows_the_domain_of_every_picture(tmp_path: Path, folder: str) -> None:
+    for domain in ("art_painting", "cartoon", "photo", "sketch"):
+        for label in ("dog", "horse"):
+            image(tmp_path / folder / domain / label / "pic_001.jpg")
+    (tmp_path / "pacs_label").mkdir()
+    dataset = pacs(tmp_path)
+    assert dataset.test is None
+    assert dataset.train.labels == ["dog", "horse"]
+    assert [(e.domain, e.label) for e in dataset.train.examples[1:3]] == [("art_painting", "horse"), ("cartoon", "dog")]
+    assert len({e.domain for e in dataset.train.examples}) == 4
+
+
+HEADER = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n"
+
+
+def gtsrb_tree(learned: Path, asked: Path, labels: Path) -> None:
+    for number in (0, 14):
+        folder = learned / f"{number:05}"
+        lines = [f"{t:05}_{f:05}.ppm;6;4;1;1;4;2;{number}\n" for t in range(2) for f in range(3)]
+        for line in lines:
+            image(folder / line.split(";")[0], 9 * number)
+        (folder / f"GT-{number:05}.csv").write_text(HEADER + "".join(lines))
+    image(asked / "00000.ppm", 126)
+    labels.mkdir(parents=True, exist_ok=True)
+    (labels / "GT-final_test.csv").write_text(HEADER + "00000.ppm;6;4;1;1;4;2;14\n")
+
+
+@pytest.mark.parametrize(
+    ("learned", "labels"), [("Final_Training/Images", "Final_Test/Images"), ("GTSRB/Training", "."), ("Training", ".")]
+)
+def test_gtsrb_s_tracks_are_videos_in_every_layout(tmp_path: Path, learned: str, labels: str) -> None:
+    base = tmp_path / "GTSRB" if learned.startswith("GTSRB") else tmp_path
+    gtsrb_tree(tmp_path / learned, base / "Final_Test" / "Images", tmp_path / labels)
+    dataset = gtsrb(tmp_path)
+    assert dataset.test is not None
+    assert [(e.label, e.video, e.frame) for e in dataset.train.examples[4:8]] == [
+        ("0", "0/00001", 1),
+        ("0", "0/00001", 2),
+        ("14", "14/00000", 0),
+        ("14", "14/00000", 1),
+    ]
+    assert [(e.label, e.video) for e in dataset.test.examples] == [("14", None)]
+    assert len(gtsrb(tmp_path, every=2).train) == 8
+    picture = dataset.picture(dataset.train.examples[6])
+    assert not isinstance(picture, Path)
+    assert (picture.size, picture.getpixel((0, 0))) == ((6, 4), (126, 126, 126))
+    cropped = gtsrb(tmp_path, crop=True)
+    assert cropped.picture(cropped.train.examples[6]).size == (4, 2)  # type: ignore[union-attr]
+    assert cropped.fingerprint() != dataset.fingerprint()
+
+
+def test_gtsrb_s_bad_tables_options_and_pictures_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    gtsrb_tree(tmp_path / "Training", tmp_path / "Final_Test" / "Images", tmp_path)
+    with pytest.raises(StreamError, match="every must be a whole number from 1 on"):
+        gtsrb(tmp_path, every=0)
+    (tmp_path / "Final_Test" / "Images" / "00000.ppm").write_bytes(b"P6 9 9")
+    dataset = gtsrb(tmp_path)
+    assert dataset.test is not None
+    with pytest.raises(ImageError, match=r"00000\.ppm is no picture that can be read"):
+        dataset.picture(dataset.test.examples[0])
+    (tmp_path / "GT-final_test.csv").write_text(HEADER + "00000.ppm;6;4;1;1;4;2;\n")
+    with pytest.raises(StreamError, match="line 2: expected Filename; Roi"):
+        gtsrb(tmp_path)
+    (tmp_path / "GT-final_test.csv").unlink()
+    with pytest.raises(StreamError, match=r"there is no .*GT-final_test\.csv"):
+        gtsrb(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("opened", "looked_for", "whose"),
     [
@@ -110,6 +181,8 @@ def test_fsiol_has_no_test_part_and_a_spatula(tmp_path: Path) -> None:
         (places365, "train", "Zhou et al."),
         (places_lt, "Places_LT_train.txt", "Liu et al."),
         (fsiol, "object_images", "Ayub and Wagner"),
+        (pacs, "art_painting", "Li et al."),
+        (gtsrb, "Final_Training/Images", "Stallkamp et al."),
     ],
 )
 def test_missing_data_is_said_with_where_to_get_it(tmp_path: Path, opened: object, looked_for: str, whose: str) -> None:

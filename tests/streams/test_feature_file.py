@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from exll.errors import StreamError
-from exll.streams.feature_file import read_features
+from exll.streams.feature_file import read_features, read_rows
 from exll.streams.stream import open_stream
 
 X = np.random.default_rng(0).normal(size=(4, 3))
@@ -71,6 +71,26 @@ def test_what_is_known_of_a_row_goes_with_it_and_minus_one_does_not(tmp_path: Pa
     assert [example.video for example in examples] == ["walk", None, None, "run"]
     assert [example.frame for example in examples] == [5, 6, None, 7]
     assert [example.ref for example in examples] == ["a.jpg", "b.jpg", "features.npz#2", "d.jpg"]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"domain": np.array([1, 0, -1, 1]), "domain_names": np.array(["photo", "sketch"])},
+        {"domain": np.array(["sketch", "photo", "", "sketch"])},
+    ],
+)
+def test_rows_may_have_domains_and_other_domains_are_other_data(tmp_path: Path, domain: Any) -> None:
+    source = saved(tmp_path, **ROWS, **domain)
+    assert [example.domain for example in read_features(source)[0]] == ["sketch", "photo", None, "sketch"]
+    before = open_stream(source).fingerprint()
+    assert open_stream(saved(tmp_path, **ROWS)).fingerprint() != before
+
+
+def test_vectors_in_half_precision_stay_so_until_they_are_wanted(tmp_path: Path) -> None:
+    source = saved(tmp_path, **{**ROWS, "X": X.astype(np.float16)})
+    assert read_rows(source)[2].dtype == np.float16
+    assert read_features(source)[1].dtype == np.float32
 
 
 @pytest.mark.parametrize("split", [np.array([0, 2, 0, -1]), np.array(["train", "test", "train", ""])])

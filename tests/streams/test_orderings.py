@@ -10,7 +10,7 @@ from exll.streams.example import Example
 from exll.streams.orderings import ORDERS, arrange, parse_order
 
 SEEDS = st.integers(0, 2**32)
-NAMES = ["as-is", "iid", "class-iid", "instance", "low-shot-instance", "few-shot 3"]
+NAMES = ["as-is", "iid", "class-iid", "instance", "low-shot-instance", "low-shot-instance 2", "few-shot 3"]
 
 
 @st.composite
@@ -77,6 +77,15 @@ def test_low_shot_instance_takes_one_video_of_every_class(examples: list[Example
     assert sorted(label for label, _ in chosen) == sorted({example.label for example in examples})
 
 
+@given(recordings(), SEEDS, st.integers(1, 4))
+def test_so_many_videos_of_every_class_or_all_there_are(examples: list[Example], seed: int, number: int) -> None:
+    taken = set(arrange(examples, f"low-shot-instance {number}", seed))
+    videos = Counter(label for label, _ in {(example.label, example.video) for example in taken})
+    there = Counter(label for label, _ in {(example.label, example.video) for example in examples})
+    assert videos == {label: min(number, n) for label, n in there.items()}
+    assert taken <= set(arrange(examples, f"low-shot-instance {number + 1}", seed))
+
+
 @given(recordings(), SEEDS, st.integers(1, 30))
 def test_few_shot_takes_so_many_of_every_class_or_all_there_are(examples: list[Example], seed: int, shots: int) -> None:
     arranged = arrange(examples, f"few-shot {shots}", seed)
@@ -115,6 +124,34 @@ def test_every_part_that_should_be_shuffled_is() -> None:
     assert blocks([*low_shot]) != sorted(set(low_shot))
     chosen = {(e.label, e.video) for seed in range(30) for e in arrange(LISTED, "low-shot-instance", seed)}
     assert len(chosen) == 8 * 4
+
+
+def test_one_video_is_taken_of_every_object() -> None:
+    examples = [
+        Example(f"{label}{thing}{video}{frame}", label, instance=f"{thing}", video=f"{thing}{video}", frame=frame)
+        for label in "abc"
+        for thing in range(3)
+        for video in range(4)
+        for frame in range(2)
+    ]
+    taken = arrange(examples, "one-video-per-object", 1)
+    assert blocks([e.ref[:3] for e in taken]) != sorted({e.ref[:3] for e in taken})
+    assert Counter((e.label, e.instance) for e in taken) == {(label, f"{i}"): 2 for label in "abc" for i in range(3)}
+    assert [e.frame for e in taken] == [0, 1] * 9
+    assert taken != arrange(examples, "one-video-per-object", 2)
+    with pytest.raises(StreamError, match="needs to know which object"):
+        arrange(LISTED, "one-video-per-object")
+
+
+def test_domains_come_one_after_the_other_and_are_shuffled_within() -> None:
+    examples = [Example(f"{d}{k}{i}", k, domain=d) for d in "pqrstu" for k in "ab" for i in range(9)]
+    arranged = arrange(examples, "domain-iid", 1)
+    found = blocks([e.domain for e in arranged])
+    assert sorted(map(str, found)) == list("pqrstu") != found
+    assert len(blocks([e.label for e in arranged])) > 24
+    assert Counter(arranged) == Counter(examples)
+    with pytest.raises(StreamError, match="needs to know the domain of each example"):
+        arrange(LISTED, "domain-iid")
 
 
 def test_without_videos_the_objects_are_kept_together() -> None:
@@ -163,7 +200,7 @@ def test_the_described_orders_are_those_that_work() -> None:
 
 def test_blanks_and_hyphens_are_the_same() -> None:
     assert parse_order("few-shot 5") == parse_order("few-shot-5") == parse_order(" Few-Shot  05 ") == ("few-shot", 5)
-    assert parse_order("low-shot instance") == ("low-shot-instance", 0)
+    assert parse_order("low-shot instance") == ("low-shot-instance", 1)
 
 
 def test_a_negative_seed_is_refused() -> None:

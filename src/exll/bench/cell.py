@@ -17,7 +17,6 @@ from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task, nothing_to_ask
 from exll.linalg.threads import one_blas_thread
 from exll.streams.example import Example
-from exll.streams.orderings import arrange, split
 
 FORMAT = 1
 
@@ -45,6 +44,7 @@ class Cell:
             "seed": self.seed,
             "evaluation": asdict(task.evaluation),
             "test_then_train": task.test_then_train,
+            **task.conditions.identity,
         }
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
@@ -56,7 +56,7 @@ class Cell:
         return {
             "learner": self.learner.name,
             "dataset": self.task.shown,
-            "options": self.task.options,
+            "options": {**self.task.options, **self.task.conditions.shown},
             "order": self.task.order,
             "backbone": self.backbone,
             "seed": self.seed,
@@ -75,12 +75,12 @@ class Cell:
 class _Run:
     def __init__(self, cell: Cell, features: FeatureSet) -> None:
         task = cell.task
-        if features.test is None:
-            self.stream, test = split(features.train, task.order, cell.seed)
-        else:
-            self.stream, test = arrange(features.train, task.order, cell.seed), features.test
+        self.stream, test = task.conditions.parts(features.train, features.test, task.order, cell.seed)
+        self.labels = task.conditions.labels(self.stream, cell.seed)  # what the learner is told
+        self.learned = 0  # examples of the stream whose label has arrived
         if not test:
             raise nothing_to_ask([task])
+        task.conditions.check_delay(task.evaluation.points(self.stream))
         self.cell = cell
         self.vectors = features.vectors
         self.test, self.truths = test, np.array([example.label for example in test])
@@ -124,16 +124,22 @@ class _Run:
     def _learn(self, start: int, end: int) -> None:
         ahead = self.cell.task.test_then_train
         for first in range(start, end, ahead or end - start or 1):
-            examples = self.stream[first : min(end, first + (ahead or end - start))]
-            X, y = self._rows(examples), np.array([example.label for example in examples])
+            came = min(end, first + (ahead or end - start))
             if ahead and self.seen:
+                examples = self.stream[first:came]
+                X, y = self._rows(examples), np.array([example.label for example in examples])
                 self.answerable += int(np.isin(y, sorted(self.seen)).sum())
                 for variant, arguments in self.variants.items():
                     self.ahead[variant] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
+            arrived = slice(self.learned, max(self.learned, came - self.cell.task.conditions.delay))
+            self.learned = arrived.stop
+            if arrived.start == arrived.stop:
+                continue
+            X, y = self._rows(self.stream[arrived]), self.labels[arrived]
             begun = time.perf_counter()
             self._partial_fit(X, y)
             self.seconds["learning"] += time.perf_counter() - begun
-            self.seen.update(y.tolist())
+            self.seen.update(example.label for example in self.stream[arrived])
 
     def _test_then_train(self, variant: str) -> float | None:
         """The share of the stream that was answered rightly before it was learned.
@@ -176,7 +182,7 @@ class _Run:
         return metrics.either_right(right[by_inference["global"]], right[by_inference["local"]])
 
     def _rows(self, examples: list[Example]) -> NDArray[np.float32]:
-        return np.asarray(self.vectors[np.array([example.row for example in examples])])
+        return np.asarray(self.vectors[np.array([example.row for example in examples])], np.float32)
 
 
 def _wants_classes(learner: Any) -> bool:

@@ -1,21 +1,27 @@
 """A benchmark as a TOML file: learners x backbones x tasks x seeds (docs/bench.md)."""
 
+import itertools
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from exll.bench.conditions import Conditions
 from exll.bench.learners import LearnerSpec, find_learner, with_arguments
 from exll.bench.protocol import AXES, Evaluation, Task
 from exll.errors import BenchError, StreamError
 from exll.streams.orderings import order_name
 
 DEFAULT_BACKBONE = "nano"
-TOP = ("name", "learners", "backbones", "seeds", "test_then_train", "tasks")
+TOP = ("name", "learners", "backbones", "seeds", "most_seeds", "test_then_train", "tasks")
 COMMON = ("seeds", "test_then_train")  # said once for all tasks, or in a task for itself
 LEARNER = ("name", "class", "arguments", "variants")
-TASK = ("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments")
+CONDITIONS = ("test_domains", "hold_out", "long_tail", "wrong_labels", "delay")
+TASK = (
+    *("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments"),
+    *CONDITIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,7 @@ class Plan:
     learners: tuple[LearnerSpec, ...]
     backbones: tuple[str, ...]
     tasks: tuple[Task, ...]
+    most_seeds: dict[str, int] = field(default_factory=dict)  # by the name of a learner: it is run on the first of them
 
     def __post_init__(self) -> None:
         names = [variant for learner in self.learners for variant in learner.reported]
@@ -36,6 +43,13 @@ class Plan:
     def learners_for(self, task: Task) -> Iterator[LearnerSpec]:
         for learner in self.learners:
             yield with_arguments(learner, task.arguments.get(learner.name, {}))
+
+    def runs_of(self, task: Task) -> Iterator[tuple[LearnerSpec, int]]:
+        """Each learner with each of its seeds; those of one seed together, for they share a stream."""
+        for number, seed in enumerate(task.seeds):
+            for learner in self.learners_for(task):
+                if number < self.most_seeds.get(learner.name, len(task.seeds)):
+                    yield learner, seed
 
 
 def read_plan(path: Path) -> Plan:
@@ -58,10 +72,13 @@ def plan_of(table: dict[str, Any], folder: Path, name: str) -> Plan:
     common: dict[str, Any] = {setting: table[setting] for setting in COMMON if setting in table}
     tasks = tuple(task for entry in _list(table, "tasks") for task in _tasks(entry, common, folder))
     backbones = tuple(_text(entry, "a backbone") for entry in table.get("backbones", [DEFAULT_BACKBONE]))
-    plan = Plan(_text(table.get("name", name), "name"), learners, backbones, tasks)
+    most_seeds = {learner: len(_seeds(count)) for learner, count in table.get("most_seeds", {}).items()}
+    plan = Plan(_text(table.get("name", name), "name"), learners, backbones, tasks, most_seeds)
+    names = {learner.name for learner in learners}
+    if unknown := most_seeds.keys() - names:
+        raise BenchError(f"most_seeds are given for {min(unknown)}, which is none of the learners.")
     for task in tasks:
-        unknown = task.arguments.keys() - {learner.name for learner in learners}
-        if unknown:
+        if unknown := task.arguments.keys() - names:
             raise BenchError(f"arguments are given for {min(unknown)}, which is none of the learners.")
         for learner in plan.learners_for(task):
             learner.check()
@@ -93,7 +110,12 @@ def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
     axis = table.get("axis")
     if axis is not None and axis not in AXES[1:]:
         raise BenchError(f"axis must be one of {', '.join(AXES[1:])}; got {axis!r}.")
-    for order in _list(table, "orders"):
+    domains = (
+        [_text(domain, "a test domain") for domain in _list(table, "test_domains")]
+        if "test_domains" in table
+        else [None]
+    )
+    for domain, order in itertools.product(domains, _list(table, "orders")):
         yield Task(
             dataset=_place(_text(table["dataset"], "dataset"), folder),
             order=order_name(_text(order, "an order")),
@@ -104,6 +126,13 @@ def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
             arguments=dict(table.get("arguments", {})),
             axis=axis,
             test_then_train=_whole(table.get("test_then_train", 0), "test_then_train"),
+            conditions=Conditions(
+                test_domain=domain,
+                hold_out=table.get("hold_out"),
+                long_tail=table.get("long_tail"),
+                wrong_labels=table.get("wrong_labels"),
+                delay=_whole(table.get("delay", 0), "delay"),
+            ),
         )
 
 

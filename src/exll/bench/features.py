@@ -24,8 +24,9 @@ from exll.streams.dataset import Dataset, Picture
 from exll.streams.example import Example
 
 CHUNK = 96
+ROWS_TOGETHER = 4096
 VECTORS, EXAMPLES = "vectors.npy", "examples.npz"
-COLUMNS = ("ref", "label", "instance", "video", "frame", "row", "factor", "level")
+COLUMNS = ("ref", "label", "instance", "video", "frame", "row", "factor", "level", "domain")
 NUMBERS = ("frame", "row", "level")
 
 
@@ -33,11 +34,12 @@ NUMBERS = ("frame", "row", "level")
 class FeatureSet:
     """The vectors of a data set, one a row, read from disk as they are needed, and what each row shows."""
 
-    vectors: NDArray[np.float32]  # (rows, d)
+    vectors: NDArray[np.floating]  # (rows, d), as precise as they were given
     train: list[Example]
     test: list[Example] | None
 
     @classmethod
+    @lru_cache(maxsize=1)  # the cells of one data set follow each other
     def load(cls, folder: Path) -> "FeatureSet":
         try:
             vectors = np.load(folder / VECTORS, mmap_mode="r")
@@ -87,9 +89,7 @@ class Source:
     def _write(self, place: Path, executor: Executor, progress: Callable[[int], None]) -> int:
         examples, learned = self.dataset.examples, len(self.dataset.train.examples)
         if self.backbone is None:
-            vectors = _given_vectors(self.dataset)
-            np.save(place / VECTORS, vectors)
-            usable = _usable(vectors)
+            usable = _write_vectors(place / VECTORS, self.dataset)
         else:
             usable = self._through_network(place / VECTORS, examples, executor, progress)
         if not usable[:learned].any():
@@ -137,7 +137,7 @@ class Chunk:
         """One row an example; NaN where it has no picture that can be read."""
         backbone, cache = _backbone(self.backbone, self.resize), FeatureCache()
         rows = np.full((len(self.examples), backbone.width), np.nan, np.float32)
-        pictures = [self.picture(example) for example in self.examples]
+        pictures = [self._picture(example) for example in self.examples]
         if all(isinstance(picture, Path) for picture in pictures):
             found: Iterator[Any] = (item.vector for item in extract(pictures, backbone, cache, workers=1))  # type: ignore[arg-type]
         else:
@@ -147,14 +147,23 @@ class Chunk:
                 row[:] = vector
         return rows
 
+    def _picture(self, example: Example) -> "Picture | None":
+        try:
+            return self.picture(example)
+        except ImageError:
+            return None
+
 
 def _drawn_vectors(
     pictures: list[Any], backbone: OnnxBackbone, cache: FeatureCache
 ) -> Iterator[NDArray[np.float32] | None]:
     """Vectors of pictures that are no files, by the content of their pixels."""
-    keys = [FeatureCache.key(backbone.identity, picture.tobytes()) for picture in pictures]
-    known = cache.get(keys, backbone.width)
+    keys = [b"" if picture is None else FeatureCache.key(backbone.identity, picture.tobytes()) for picture in pictures]
+    known = cache.get([key for key in keys if key], backbone.width)
     for key, picture in zip(keys, pictures, strict=True):
+        if picture is None:
+            yield None
+            continue
         if key not in known:
             try:
                 known[key] = backbone.features([picture])[0]
@@ -165,16 +174,22 @@ def _drawn_vectors(
         yield known[key]
 
 
-def _given_vectors(dataset: Dataset) -> NDArray[np.float32]:
-    parts = []
-    for stream in (dataset.train, dataset.test):
-        if stream is not None:
-            assert stream.vectors is not None
-            parts.append(stream.vectors[np.array([example.row for example in stream.examples])])
-    return np.concatenate(parts)
+def _write_vectors(target: Path, dataset: Dataset) -> NDArray[np.bool_]:
+    """Write vectors that were given, some at a time; gives which of them are of use."""
+    given = dataset.train.vectors
+    assert given is not None
+    rows = np.array([example.row for example in dataset.examples])
+    vectors = np.lib.format.open_memmap(target, "w+", given.dtype, (len(rows), given.shape[1]))
+    usable = np.zeros(len(rows), np.bool_)
+    for start in range(0, len(rows), ROWS_TOGETHER):
+        some = slice(start, start + ROWS_TOGETHER)
+        vectors[some] = given[rows[some]]
+        usable[some] = _usable(vectors[some])
+    vectors.flush()
+    return usable
 
 
-def _usable(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+def _usable(vectors: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Rows that a learner can take: finite, and not all zeros."""
     return np.asarray(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
 
@@ -202,7 +217,8 @@ def _to_arrays(examples: list[Example]) -> dict[str, NDArray[Any]]:
 
 
 def _from_arrays(arrays: Any) -> list[Example]:
-    columns = {column: arrays[column].tolist() for column in COLUMNS}
+    rows = len(arrays["ref"])  # features of an older version have no domains
+    columns = {column: arrays[column].tolist() if column in arrays else [None] * rows for column in COLUMNS}
     for column, values in columns.items():
         columns[column] = [None if value in ("", -1) else value for value in values]
     return [Example(**dict(zip(COLUMNS, values, strict=True))) for values in zip(*columns.values(), strict=True)]

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from exll.bench.conditions import Conditions
 from exll.errors import BenchError
 from exll.streams.example import Example
 
+NO_CONDITIONS = Conditions()
 AXES = ("NetScore", "Video", "Low-Shot", "Scale", "Imbalance")
 
 
@@ -18,7 +20,8 @@ AXES = ("NetScore", "Video", "Low-Shot", "Scale", "Imbalance")
 class Evaluation:
     """When a learner is asked. It is always asked at the end; more points give a curve over time.
 
-    ``when`` is "end", "videos" (after each), "classes N" (each time N more classes are known) or "examples N".
+    ``when`` is "end", "videos" or "domains" (after each), "classes N" (each time N more classes are known) or
+    "examples N".
     """
 
     when: str = "end"
@@ -39,11 +42,13 @@ class Evaluation:
         return points
 
     def _parsed(self) -> tuple[str, int]:
-        if self.when in ("end", "videos"):
+        if self.when in ("end", "videos", "domains"):
             return self.when, 0
         stepped = re.fullmatch(r"(classes|examples) ([1-9][0-9]{0,8})", self.when)
         if stepped is None:
-            raise BenchError(f"evaluate must be 'end', 'videos', 'classes N' or 'examples N'; got {self.when!r}.")
+            raise BenchError(
+                f"evaluate must be 'end', 'videos', 'domains', 'classes N' or 'examples N'; got {self.when!r}."
+            )
         return stepped[1], int(stepped[2])
 
 
@@ -60,6 +65,7 @@ class Task:
     arguments: dict[str, dict[str, Any]] = field(default_factory=dict)  # of a learner, for this task only
     axis: str | None = None  # of the spider plot
     test_then_train: int = 0  # examples asked before they are learned, so many at a time; 0: none
+    conditions: Conditions = NO_CONDITIONS
 
     @property
     def shown(self) -> str:
@@ -67,8 +73,14 @@ class Task:
         return Path(self.dataset).stem
 
     @property
+    def asked_at_the_end(self) -> "Task":
+        """The same, asked only then."""
+        return replace(self, evaluation=Evaluation(), test_then_train=0)
+
+    @property
     def label(self) -> str:
-        return f"{self.shown}, {self.order}"
+        conditions = ", ".join(f"{name} {value}" for name, value in self.conditions.shown.items())
+        return f"{self.shown}{f' ({conditions})' if conditions else ''}, {self.order}"
 
 
 def nothing_to_ask(tasks: Sequence[Task]) -> BenchError:
@@ -94,15 +106,16 @@ PAPER_TASKS = (
 
 def _boundaries(stream: Sequence[Example], kind: str, step: int) -> list[int]:
     if kind == "videos":
-        return _changes(stream)
+        return _changes([(example.label, example.video or example.instance) for example in stream])
+    if kind == "domains":
+        return _changes([example.domain for example in stream])
     if kind == "classes":
         return _new_classes(stream, step)
     return list(range(step, len(stream), step)) if kind == "examples" else []
 
 
-def _changes(stream: Sequence[Example]) -> list[int]:
-    """Where a video ends and another begins."""
-    units = [(example.label, example.video or example.instance) for example in stream]
+def _changes(units: Sequence[Any]) -> list[int]:
+    """Where a video or a domain ends and another begins."""
     return [i for i in range(1, len(units)) if units[i] != units[i - 1]]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from exll.bench.cell import Cell
 from exll.bench.config import Plan
@@ -46,17 +46,17 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Watcher | None = No
     if out.exists() and not out.is_dir():
         raise BenchError(f"{out} is a file; results go into a folder.")
     file = ResultsFile(out / NAME)
-    sources = _sources(plan)
-    _check_that_some_are_asked(plan, sources)
-    cells = list(_cells(plan, sources, out))
+    places = _places(plan)
+    _check_that_some_are_asked(plan, places)
+    cells = list(_cells(plan, places, out))
     with file.writing() as writer:
         Grid(plan.name, command, [cell.key for cell in cells]).write(out)
         done = file.read()
         waiting = [cell for cell in cells if cell.key not in done]
-        _extract({cell.folder: sources[_where(cell.task, cell.backbone)] for cell in waiting}, executor, watcher)
+        _extract({cell.folder: places[_where(cell.task, cell.backbone)] for cell in waiting}, executor, watcher)
         watcher.stage("cells", len(cells), len(cells) - len(waiting))
         failed: dict[str, str] = {}
-        sizes = {source.seen_by: _network_parameters(source) for source in sources.values()}
+        sizes = {name: _network_parameters(place.backbone) for (*_, name), place in places.items()}
         for finished, (number, found) in enumerate(executor.run(Cell.run, waiting), start=1):
             cell = waiting[number]
             if "error" in found:
@@ -75,55 +75,78 @@ def run(plan: Plan, out: Path, executor: Executor, progress: Watcher | None = No
     return GridResults(results, len(waiting) - len(failed), failed)
 
 
-def _where(task: Task, backbone: str) -> tuple[str, str | None, str, str]:
+Where: TypeAlias = tuple[str, str | None, str, str]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A data set seen by a backbone; its vectors are not kept in memory, for a plan may name many."""
+
+    task: Task  # one that names it
+    backbone: str | None
+    name: str
+    identity: str
+    tested: bool
+
+    def source(self) -> Source:
+        return Source(open_dataset(self.task.dataset, self.task.root, self.task.options), self.backbone)
+
+
+def _where(task: Task, backbone: str) -> Where:
     return task.dataset, task.root, repr(sorted(task.options.items())), backbone
 
 
-def _sources(plan: Plan) -> dict[tuple[str, str | None, str, str], Source]:
+def _places(plan: Plan) -> dict[Where, _Place]:
     """Each data set once for each backbone, by what names it in a cell."""
-    opened: dict[tuple[Any, ...], Any] = {}
-    sources: dict[tuple[str, str | None, str, str], Source] = {}
+    opened: set[Where] = set()
+    places: dict[Where, _Place] = {}
     for task in plan.tasks:
-        place = _where(task, "")
-        if place not in opened:
-            opened[place] = open_dataset(task.dataset, task.root, task.options)
-        dataset = opened[place]
+        if _where(task, "") in opened:
+            continue
+        opened.add(_where(task, ""))
+        dataset = open_dataset(task.dataset, task.root, task.options)
         for backbone in [None] if dataset.train.kind == "features" else plan.backbones:
             source = Source(dataset, backbone)
-            sources[_where(task, source.seen_by)] = source
-    return sources
+            place = _Place(task, backbone, dataset.name, source.identity(), dataset.test is not None)
+            places[_where(task, source.seen_by)] = place
+    return places
 
 
-def _check_that_some_are_asked(plan: Plan, sources: dict[Any, Source]) -> None:
+def _check_that_some_are_asked(plan: Plan, places: dict[Where, _Place]) -> None:
     """Where not one task has anything to ask, that is one sentence before the work and not one for every cell."""
-    tested = {place[:3] for place, source in sources.items() if source.dataset.test is not None}
-    if not any(leaves_some_out(task.order) or _where(task, "")[:3] in tested for task in plan.tasks):
+    tested = {where[:3] for where, place in places.items() if place.tested}
+    if not any(
+        leaves_some_out(task.order) or task.conditions.make_a_test_part or _where(task, "")[:3] in tested
+        for task in plan.tasks
+    ):
         raise nothing_to_ask(plan.tasks)
 
 
-def _cells(plan: Plan, sources: dict[Any, Source], out: Path) -> Iterator[Cell]:
-    identities = {place: source.identity() for place, source in sources.items()}
+def _cells(plan: Plan, places: dict[Where, _Place], out: Path) -> Iterator[Cell]:
     for task in plan.tasks:
-        for place, source in sources.items():
-            if place[:3] != _where(task, "")[:3]:
+        for where, place in places.items():
+            if where[:3] != _where(task, "")[:3]:
                 continue
-            folder = out.resolve() / "features" / f"{source.dataset.name}-{source.seen_by}-{identities[place][:12]}"
-            for learner in plan.learners_for(task):
-                for seed in task.seeds:
-                    yield Cell(learner, task, seed, source.seen_by, identities[place], folder)
+            seen_by = where[3]
+            folder = out.resolve() / "features" / f"{place.name}-{seen_by}-{place.identity[:12]}"
+            for learner, seed in plan.runs_of(task):
+                # One that sees all data at once has nothing to say on the way.
+                asked = task.asked_at_the_end if getattr(learner, "offline", False) else task
+                yield Cell(learner, asked, seed, seen_by, place.identity, folder)
 
 
-def _extract(sources: dict[Path, Source], executor: Executor, watcher: Watcher) -> None:
-    for folder, source in sources.items():
+def _extract(places: dict[Path, _Place], executor: Executor, watcher: Watcher) -> None:
+    for folder, place in places.items():
         if not folder.is_dir():
+            source = place.source()
             watcher.stage(f"features: {source.dataset.name}, {source.seen_by}", len(source.dataset.examples))
             skipped = source.extract(folder, executor, watcher.advance)
             if skipped:
                 watcher.advance(len(source.dataset.examples), f"{skipped:,} examples could not be read")
 
 
-def _network_parameters(source: Source) -> int:
-    return 0 if source.backbone is None else backbone_parameters(source.backbone)
+def _network_parameters(backbone: str | None) -> int:
+    return 0 if backbone is None else backbone_parameters(backbone)
 
 
 def _remark(cell: Cell, found: dict[str, Any]) -> str:

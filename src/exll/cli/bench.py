@@ -12,8 +12,11 @@ from exll.cli.common import check_folder, progress_bar, stopped_by_ctrl_c
 if TYPE_CHECKING:
     from exll.bench.config import Plan
     from exll.bench.runner import GridResults
+    from exll.bench.summary import Summary
+    from exll.bench.tables import Table
 
 FAILED_SHOWN = 5
+MOST_COLUMNS = 26  # more are means of all
 PLAIN_MARKS = ("", "*", "+", "~")  # for terminals without the circled digits
 
 app = typer.Typer(rich_markup_mode=None)
@@ -88,6 +91,28 @@ def features(
         "tasks": [{"dataset": str(path.resolve()), "orders": _names(orders)}],
     }
     _run(plan_of(config, Path.cwd(), path.stem), out, jobs, cluster)
+
+
+@app.command("compare")
+def compare(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder with features files (*.npz).", show_default=False)
+    ],
+    out: OutOption = Path("exll-compare"),
+    learners: Annotated[
+        str | None, typer.Option(help="Names with commas between [default: all, each in its better form].")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many orders; learners that cost much get one.")] = 3,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Compare all learners on a folder of features.
+
+    What a file holds decides its tasks: a split, domains, videos (docs/bench.md). There is nothing to choose.
+    """
+    from exll.bench.compare import all_learners, compare_plan
+
+    _run(compare_plan(folder, _names(learners) if learners else all_learners(), seeds), out, jobs, cluster)
 
 
 @app.command("report")
@@ -173,7 +198,8 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
 
     console = Console(highlight=False)
     marks = MARKS if _can_print("".join(MARKS), console.encoding) else PLAIN_MARKS
-    found = overview(Summary.of(outcome.results))
+    summary = Summary.of(outcome.results)
+    found = overview(summary) if len(summary.settings) <= MOST_COLUMNS else _means(summary)
     letters = [f"{place // 26 or ''}{chr(ord('A') + place % 26)}" for place in range(len(found.columns))]
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
@@ -187,6 +213,22 @@ def _print_overview(outcome: "GridResults", title: str) -> None:
         console.print(f"  {letter}  {column}", markup=False)
     for words in _either_right(outcome):
         console.print(words, markup=False, soft_wrap=True)
+
+
+def _means(summary: "Summary") -> "Table":
+    """One column instead of many: the mean of all settings, of the learners that were run on all of them."""
+    from exll.bench.metrics import mean_of
+    from exll.bench.tables import MISSING, Table, Value, ranks
+
+    means = []
+    for variant in summary.variants:
+        found = [summary.accuracy(setting, variant) for setting in summary.settings]
+        means.append(None if None in found else mean_of([m.mean for m in found if m is not None]))
+    values = [
+        Value(MISSING if mean is None else f"{mean:.3f}", rank) for mean, rank in zip(means, ranks(means), strict=True)
+    ]
+    title = f"the mean of all {len(summary.settings)} settings; each of them is in the report"
+    return Table("", (title,), tuple((name, (value,)) for name, value in zip(summary.variants, values, strict=True)))
 
 
 def _can_print(text: str, encoding: str) -> bool:

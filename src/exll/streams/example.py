@@ -24,6 +24,7 @@ class Example:
     row: int | None = None  # of a features file
     factor: str | None = None  # what makes the recording hard: clutter, illumination, occlusion or size
     level: int | None = None  # how hard, from 1 on
+    domain: str | None = None  # which kind of picture it is: a photo, a sketch
     box: PixelBox | None = None  # the region of the image that shows it, where that is not all
     group: str | None = None  # examples of one group are not independent: of one place, one day, one person
 

@@ -24,7 +24,7 @@ class Digests(NamedTuple):
 
 
 def example_digests(
-    kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.float32] | None
+    kind: str, examples: Sequence[Example], source: Path, vectors: NDArray[np.floating] | None
 ) -> list[Digests]:
     """What tells each example from others.
 
@@ -42,6 +42,8 @@ def example_digests(
         name = composed(example.ref.removeprefix(prefix)).replace(os.sep, "/")
         video = None if kind == "video" else example.video  # a video's own name is where it lies, not what it is
         parts = [name, example.label, example.instance, video, example.frame, example.row, content]
+        if example.domain is not None:
+            parts.append(example.domain)
         named = _sha256(parts)
         shown = [example.label, example.frame, example.box, content]
         digests.append(Digests(named, named if example.row is not None else _sha256(shown)))

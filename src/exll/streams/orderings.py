@@ -18,10 +18,14 @@ ORDERS = {
     "iid": "all examples shuffled",
     "class-iid": "one class after the other, in shuffled order; shuffled within a class",
     "instance": "one video after the other, in shuffled order; frames in order within a video",
-    "low-shot-instance": "one random video a class, in shuffled order; frames in order within a video",
+    "low-shot-instance": "one random video per class, in shuffled order; frames in order within a video",
+    "low-shot-instance N": "N random videos per class, in shuffled order; frames in order within a video",
+    "one-video-per-object": "one random video per object, in shuffled order; frames in order within a video",
     "few-shot N": "N random examples per class, one class after the other, in shuffled order",
+    "domain-iid": "one domain after the other, in shuffled order; shuffled within a domain",
 }
-LEAVING_OUT = ("low-shot-instance", "few-shot")
+LOW_SHOT, FEW_SHOT = "low-shot-instance", "few-shot"
+LEAVING_OUT = (LOW_SHOT, FEW_SHOT, "one-video-per-object")
 
 
 def arrange(examples: Iterable[Example], order: str, seed: int = 0) -> list[Example]:
@@ -31,14 +35,16 @@ def arrange(examples: Iterable[Example], order: str, seed: int = 0) -> list[Exam
     >>> [example.ref for example in arrange(mugs, "few-shot 2")]
     ['mug/2.jpg', 'mug/0.jpg']
     """
-    name, shots = parse_order(order)
+    name, number = parse_order(order)
     if name == AS_IS:
         return list(examples)
     if seed < 0:
         raise StreamError(f"the seed of an order must be 0 or more; got {seed}.")
     rng = np.random.default_rng(seed)
-    if name == "few-shot":
-        return few_shot(examples, rng, shots)
+    if name == FEW_SHOT:
+        return few_shot(examples, rng, number)
+    if name == LOW_SHOT:
+        return low_shot_instance(examples, rng, number)
     return _BY_NAME[name](examples, rng)
 
 
@@ -60,20 +66,22 @@ def parse_order(order: str) -> tuple[str, int]:
     name = "-".join(order.lower().split())
     if name in _BY_NAME or name == AS_IS:
         return name, 0
-    few = re.fullmatch(r"few-shot-0*([1-9][0-9]{0,8})", name)
-    if few:
-        return "few-shot", int(few[1])
+    if name == LOW_SHOT:
+        return LOW_SHOT, 1
+    numbered = re.fullmatch(rf"({FEW_SHOT}|{LOW_SHOT})-0*([1-9][0-9]{{0,8}})", name)
+    if numbered:
+        return numbered[1], int(numbered[2])
     raise StreamError(f"an order must be one of {', '.join(ORDERS)} (N a number from 1 on); got {order!r}.")
 
 
 def order_name(order: str) -> str:
     """The one spelling of an order, so that the same order is always known for the same.
 
-    >>> order_name("Few-Shot-05"), order_name("class iid")
-    ('few-shot 5', 'class-iid')
+    >>> order_name("Few-Shot-05"), order_name("class iid"), order_name("low-shot-instance 1")
+    ('few-shot 5', 'class-iid', 'low-shot-instance')
     """
-    name, shots = parse_order(order)
-    return f"{name} {shots}" if shots else name
+    name, number = parse_order(order)
+    return f"{name} {number}" if number > (name == LOW_SHOT) else name
 
 
 def iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
@@ -81,7 +89,7 @@ def iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
 
 
 def class_iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
-    classes = _grouped(canonical(examples), lambda example: example.label)
+    classes = grouped(canonical(examples), lambda example: example.label)
     return [example for group in _shuffled(classes, rng) for example in _shuffled(group, rng)]
 
 
@@ -90,7 +98,7 @@ def few_shot(examples: Iterable[Example], rng: np.random.Generator, shots: int) 
 
     A class with fewer examples keeps all it has.
     """
-    classes = _grouped(class_iid(examples, rng), lambda example: example.label)
+    classes = grouped(class_iid(examples, rng), lambda example: example.label)
     return [example for group in classes for example in group[:shots]]
 
 
@@ -98,10 +106,42 @@ def instance(examples: Iterable[Example], rng: np.random.Generator) -> list[Exam
     return [example for video in _shuffled(_videos(examples), rng) for example in video]
 
 
-def low_shot_instance(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
-    classes = _grouped(_videos(examples), lambda video: video[0].label)
-    chosen = [videos[rng.integers(len(videos))] for videos in classes]
+def low_shot_instance(examples: Iterable[Example], rng: np.random.Generator, number: int) -> list[Example]:
+    """So many videos per class; more only add to fewer. A class with fewer videos keeps all it has."""
+    classes = grouped(_videos(examples), lambda video: video[0].label)
+    chosen = [videos.pop(rng.integers(len(videos))) for videos in classes]
+    if number > 1:
+        chosen += [video for videos in classes for video in _shuffled(videos, rng)[: number - 1]]
     return [example for video in _shuffled(chosen, rng) for example in video]
+
+
+def one_video_per_object(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    objects = grouped(_videos(examples), lambda video: (video[0].label, _object(video[0])))
+    chosen = [videos[rng.integers(len(videos))] for videos in objects]
+    return [example for video in _shuffled(chosen, rng) for example in video]
+
+
+def domain_iid(examples: Iterable[Example], rng: np.random.Generator) -> list[Example]:
+    domains = grouped(canonical(examples), _domain)
+    return [example for group in _shuffled(domains, rng) for example in _shuffled(group, rng)]
+
+
+def _object(example: Example) -> str:
+    if example.instance is None:
+        raise StreamError(
+            f"this order needs to know which object each example shows; {example.ref} does not say it. Choose "
+            "low-shot-instance, or add a column instance."
+        )
+    return example.instance
+
+
+def _domain(example: Example) -> str:
+    if example.domain is None:
+        raise StreamError(
+            f"this order needs to know the domain of each example; {example.ref} has none. Choose iid or class-iid, or "
+            "add an array domain."
+        )
+    return example.domain
 
 
 def canonical(examples: Iterable[Example]) -> list[Example]:
@@ -135,10 +175,10 @@ def _videos(examples: Iterable[Example]) -> list[list[Example]]:
             "Choose iid or class-iid, or add a column video."
         )
 
-    return _grouped(canonical(examples), unit)
+    return grouped(canonical(examples), unit)
 
 
-def _grouped(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
+def grouped(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
     """The items by key, groups in order of first appearance."""
     groups: dict[Any, list[T]] = {}
     for item in items:
@@ -154,5 +194,6 @@ _BY_NAME: dict[str, Callable[[Iterable[Example], np.random.Generator], list[Exam
     "iid": iid,
     "class-iid": class_iid,
     "instance": instance,
-    "low-shot-instance": low_shot_instance,
+    "one-video-per-object": one_video_per_object,
+    "domain-iid": domain_iid,
 }

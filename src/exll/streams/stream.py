@@ -53,7 +53,7 @@ class Stream:
     kind: StreamKind
     examples: list[Example]
     source: Path
-    vectors: NDArray[np.float32] | None = None  # (rows, d), indexed by Example.row
+    vectors: NDArray[np.floating] | None = None  # (rows, d), indexed by Example.row
     passed_over: list[Path] = field(default_factory=list)  # files in the folder that are not part of the stream
 
     def __len__(self) -> int:
