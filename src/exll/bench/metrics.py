@@ -61,7 +61,10 @@ def backward_transfer(points: Sequence[PerClass]) -> float | None:
 
 
 def either_right(one: Right, other: Right) -> float:
-    """How often at least one of two variants is right: what choosing between them could reach at most."""
+    """How often at least one of two variants is right: what a rule that picks one of their labels could reach at most.
+
+    It is no bound for fusing: the paper's table of pairs may name a third class.
+    """
     return top_1(one | other)
 
 

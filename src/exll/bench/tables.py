@@ -121,7 +121,8 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
         tuple(columns),
         _by_row(variants, list(columns.values())),
         "Means over seeds and backbones. Seconds: learning and one round of asking, without the backbone. "
-        "Either right: at least one of the local and the global variant is.",
+        "Either right: local or global inference is, which a rule that picks one of the two labels cannot exceed; a "
+        "table of pairs may name a third class and go beyond.",
     )
 
 
