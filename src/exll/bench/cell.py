@@ -63,6 +63,7 @@ class Cell:
             "backbone": self.backbone,
             "seed": self.seed,
             "axis": self.task.axis,
+            "offline": getattr(self.learner, "offline", False),
         }
 
     def run(self) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Questions:
         return {
             "rows": packed(asked),
             "of": len(asked),
-            "vectors": hashlib.sha256(self._vectors[self._rows].tobytes()).hexdigest()[:16],
+            "vectors": hashlib.sha256(self._vectors[self._rows].astype(np.float32).tobytes()).hexdigest()[:16],
             "groups": packed(groups) if len(set(groups)) < len(groups) else None,
         }
 
