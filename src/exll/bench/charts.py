@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from exll.bench.metrics import mean_of
-from exll.bench.summary import Curve, Setting, Summary, scaled_axes
+from exll.bench.summary import CHOSEN, Curve, Setting, Summary, scaled_axes
 from exll.bench.tables import MISSING
 from exll.errors import BenchError
 from exll.installing import install_command
@@ -116,9 +116,9 @@ def _curves(variants: list[str], panels: Panels, where: str, what: str) -> Figur
             if variant not in curves:
                 continue
             step = max(1, len(curves[variant][0]) // 8)
-            style: dict[str, Any] = dict(style_of(number))
+            style: dict[str, Any] = {"lw": 2.6, "zorder": 3} if variant == CHOSEN else {"lw": 1.2}
             (handles[variant],) = panel.plot(
-                *curves[variant], lw=1.4, ms=4.5, markevery=(number % step, step), label=variant, **style
+                *curves[variant], ms=4.5, markevery=(number % step, step), label=variant, **style, **style_of(number)
             )
         panel.set_title(title, fontsize=9.5, loc="left")
         panel.set_xlabel(where, fontsize=8)

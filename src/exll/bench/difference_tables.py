@@ -58,9 +58,9 @@ def rival_table(summary: Summary, settings: Sequence[Setting] | None = None) -> 
 
 
 def dataset_groups(summary: Summary) -> dict[str, list[Setting]]:
-    """One per data set, and all of them where there are several."""
+    """All settings where there are several data sets, and those of each."""
     groups = dict(summary.by_dataset)
-    return groups if len(groups) == 1 else {**groups, ALL: summary.settings}
+    return groups if len(groups) == 1 else {ALL: summary.settings, **groups}
 
 
 def wide_tables(table: Table, most: int) -> Iterator[Table]:

@@ -42,8 +42,6 @@ def legend(summary: Summary) -> Iterator[tuple[str, str]]:
     for variant in summary.variants:
         if line := _learner(variant):
             yield variant, line + (". It sees all data at once" if variant in summary.offline else "")
-    if any(variant.endswith(UNIT) for variant in summary.variants):
-        yield UNIT.strip(", "), "the learner gets vectors of length 1, as ExLL does; without, vectors as they are"
     for order in dict.fromkeys(setting.order for setting in summary.settings):
         if line := ORDERS.get(order) or ORDERS.get(re.sub(r"\d+$", "N", order)):
             yield order, line

@@ -34,6 +34,11 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f"\n### {plain(table.title)}\n"
+    yield from table_lines(table)
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Without its title."""
     yield f"| {table.head} | {' | '.join(map(plain, table.columns))} |"
     yield f"|---|{'---:|' * len(table.columns)}"
     for name, values in table.rows:

@@ -47,7 +47,14 @@ class Summary:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        return list(dict.fromkeys(_setting(entry) for entry in self.entries))
+        return list(self._by_setting)
+
+    @cached_property
+    def _by_setting(self) -> dict[Setting, list[Entry]]:
+        found: dict[Setting, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(_setting(entry), []).append(entry)
+        return found
 
     @cached_property
     def backbones(self) -> list[str]:
@@ -88,8 +95,8 @@ class Summary:
     def of_setting(self, setting: Setting, variant: str, backbone: str | None = None) -> list[Entry]:
         return [
             entry
-            for entry in self.entries
-            if _setting(entry) == setting and variant in entry["variants"] and backbone in (None, entry["backbone"])
+            for entry in self._by_setting.get(setting, ())
+            if variant in entry["variants"] and backbone in (None, entry["backbone"])
         ]
 
     def measured(
