@@ -57,7 +57,9 @@ def made(out: Path, picture: Path) -> str:
     png = group_curves(summary, groups)
     if png is not None:
         picture.parent.mkdir(exist_ok=True)
-        Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
+        Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(
+            picture, optimize=True
+        )
     commits = ", ".join(sorted({str(entry["machine"]["commit"]) for entry in summary.entries}))
     today = datetime.date.today().isoformat()
     head = (

@@ -59,4 +59,5 @@ def _learner(variant: str) -> str | None:
     module, _, cls = spec.target.partition(":")
     words = " ".join((inspect.getdoc(getattr(importlib.import_module(module), cls)) or "").split())
     first = re.split(r"(?<=\w)[.:;](?:\s|$)", words)[0]
-    return None if "$" in first or not first else first[0].lower() + first[1:]
+    first = first.split("$")[0].rstrip(" ,:;")
+    return first[0].lower() + first[1:] if first else None
