@@ -27,7 +27,11 @@ NINE = (
     *("grocery81", "grocery43", "grocery81-5shot", "grocery81-10shot", "scene15", "miniplaces"),
     *("miniplaces-longtail", "eth80-new-instances", "fruits-new-videos"),
 )
-OTHERS = {"pacs": "PACS", "gtsrb": "GTSRB", "fruits-all-videos": "fruits, shared videos"}
+OTHERS = {
+    "pacs": "PACS",
+    **dict.fromkeys(("gtsrb", "gtsrb-clips", "gtsrb-frames"), "GTSRB"),
+    "fruits-all-videos": "fruits, shared videos",
+}
 CONDITIONS = {"wrong labels": "label noise", "delay": "delayed labels", "long tail": "long tail"}
 
 

@@ -115,6 +115,8 @@ def test_our_tasks_are_grouped_and_other_data_is_by_file(script: Any) -> None:
         entry("scene15", "glocal", 5, options={"wrong labels": "20%"}),
         entry("pacs", "glocal", 5, options={"test domain": "sketch"}),
         entry("pacs", "glocal", 5, options={"test domain": "sketch", "delay": 100}),
+        entry("gtsrb-clips", "glocal", 5, "instance"),
+        entry("gtsrb-frames", "glocal", 5),
         entry("mine", "glocal", 5, options={"wrong labels": "20%"}),
         entry("mine", "glocal", 5),
     ]
@@ -122,6 +124,7 @@ def test_our_tasks_are_grouped_and_other_data_is_by_file(script: Any) -> None:
     assert {name: len(settings) for name, settings in groups.items()} == {
         "development tasks": 1,
         "PACS": 1,
+        "GTSRB": 2,
         "label noise": 1,
         "delayed labels": 1,
         "mine": 2,

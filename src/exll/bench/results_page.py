@@ -18,8 +18,7 @@ MOST_DIFFERENCES = 6
 FACTS: dict[str, tuple[Fact, str]] = {  # per group of tasks: what, and what it is
     "Top-5": (
         lambda e, v: e["variants"][v].get("top_5"),
-        "How often the right class is among the five best, where there are more than five. ExLL-F ranks classes by a "
-        "table of pairs, which knows few of them.",
+        "How often the right class is among the five best, where there are more than five.",
     ),
     "Test then train": (
         lambda e, v: e["variants"][v]["test_then_train"],
