@@ -147,7 +147,10 @@ def test_a_wide_overview_is_cut_between_data_sets() -> None:
     ]
     tables = list(overviews(Summary.of(entries)))
     assert [len(table.columns) for table in tables] == [7, 8]
+    assert tables[0].columns[0] == "few-shot 1"  # all of one data set, which is in the title
+    assert tables[0].title.endswith(": a")
     assert tables[1].columns[0] == "b, few-shot 1"
+    assert [bool(table.note) for table in tables] == [False, True]
 
 
 def test_every_learner_of_ours_and_every_order_is_explained() -> None:

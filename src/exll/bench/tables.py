@@ -1,7 +1,7 @@
 """The tables of a report, free of any format."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exll.bench.metrics import mean_of
 from exll.bench.paper_results import BACKBONES, published_accuracy, published_netscore
@@ -115,9 +115,15 @@ def overviews(summary: Summary) -> Iterator[Table]:
         if parts[-1] and len(parts[-1]) + len(settings) > MOST_COLUMNS:
             parts.append([])
         parts[-1] += settings
-    for part in parts:
-        for start in range(0, len(part), MOST_COLUMNS):
-            yield overview(summary, part[start : start + MOST_COLUMNS])
+    cut = [part[start : start + MOST_COLUMNS] for part in parts for start in range(0, len(part), MOST_COLUMNS)]
+    if len(cut) == 1:
+        yield overview(summary)
+        return
+    for number, part in enumerate(cut, start=1):
+        table, names = overview(summary, part), list(dict.fromkeys(setting.dataset for setting in part))
+        columns = [title.removeprefix(names[0]).lstrip(", ") if len(names) == 1 else title for title in table.columns]
+        note = table.note if number == len(cut) else ""
+        yield replace(table, title=f"{table.title}: {', '.join(names)}", columns=tuple(columns), note=note)
 
 
 def stream_table(summary: Summary, setting: Setting) -> Table:
