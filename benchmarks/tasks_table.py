@@ -28,8 +28,8 @@ def tables(summary: Summary) -> Iterator[str]:
         for variant in summary.variants:
             yield _row(variant, names, [summary.accuracy(setting, variant) for setting in settings])
             if variant == "ExLL-F":
-                bounds = [summary.measured(s, variant, None, lambda entry: entry["either_right"]) for s in settings]
-                yield _row(EITHER, names, bounds)
+                either = [summary.measured(s, variant, None, lambda entry: entry["either_right"]) for s in settings]
+                yield _row(EITHER, names, either)
         yield ""
 
 

@@ -54,3 +54,10 @@ def test_means_and_spreads_pass_over_what_is_not_known() -> None:
     assert metrics.std_of([1.0, None, 3.0]) == pytest.approx(2**0.5)
     assert metrics.mean_of([None]) is None
     assert metrics.std_of([1.0]) is None
+
+
+def test_top_n_counts_the_right_class_among_the_best_and_last_among_equals() -> None:
+    scores = np.array([[3.0, 2.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 5.0], [9.0, 0.0, 8.0]])
+    truths = np.array(["b", "c", "a", "never learned"])
+    assert metrics.top_n(scores, ["a", "b", "c"], truths, 2) == 1 / 4
+    assert metrics.top_n(scores, ["a", "b", "c"], truths, 3) == 3 / 4

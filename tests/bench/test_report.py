@@ -4,15 +4,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from exll.bench.charts import COLOURS, style_of
+from exll.bench.learners import BUILT_IN
+from exll.bench.legend import legend
 from exll.bench.netscore import netscore
 from exll.bench.paper_results import BACKBONES
 from exll.bench.report import Picture, read_results, report_of, write_report
-from exll.bench.results import Grid, ResultsFile
+from exll.bench.results import Grid, ResultsFile, packed
 from exll.bench.summary import Setting, Summary, scaled_axes
-from exll.bench.tables import accuracy_tables, axes_table, netscore_table, overview, ranks, stream_table
+from exll.bench.tables import accuracy_tables, axes_table, netscore_table, overview, overviews, ranks, stream_table
 from exll.errors import BenchError
 from exll.installing import install_command
 
@@ -112,6 +116,81 @@ def test_a_curve_is_read_off_where_all_seeds_have_points() -> None:
     places, values = curve
     assert places == [11, 20]  # one seed was first asked after 10 examples, the other after 11
     assert values[1] == pytest.approx(0.51)
+
+
+def test_a_curve_by_share_begins_where_all_curves_have_begun() -> None:
+    summary = Summary.of([entry("Video", "NCM", 0.6), entry("Scale", "NCM", 0.4)])  # 0.2 after 10 of 20 examples
+    assert summary.curve_by_share(summary.settings, "NCM", (0.3, 0.5, 0.75, 1.0)) == [
+        None,
+        pytest.approx(0.2),
+        pytest.approx((0.4 + 0.3) / 2),
+        pytest.approx(0.5),
+    ]
+    assert summary.curve_by_share(summary.settings, "SLDA", (0.5, 1.0)) == [None, None]
+
+
+def test_test_then_train_is_a_curve_over_the_parts_of_the_stream() -> None:
+    first, second = entry("Video", "NCM", 0.5), entry("Video", "NCM", 0.5, seed=1)
+    first["stream_parts"] = second["stream_parts"] = [4, 4, 2]
+    first["variants"]["NCM"]["right_by_part"] = [0, 2, 2]
+    second["variants"]["NCM"]["right_by_part"] = [1, 4, 1]
+    setting = Setting("openloris", "{}", "instance")
+    assert Summary.of([first, second]).ahead_curve(setting, "NCM") == ([4, 8, 10], [0.125, 0.75, 0.75])
+    assert Summary.of([entry("Video", "NCM", 0.5)]).ahead_curve(setting, "NCM") is None  # as in results of before
+
+
+def test_a_wide_overview_is_cut_between_data_sets() -> None:
+    entries = [
+        entry("Video", "NCM", 0.5, dataset=name, order=f"few-shot {n}", key=f"{name} {n}")
+        for name, number in (("a", 7), ("b", 6), ("c", 2))
+        for n in range(1, number + 1)
+    ]
+    tables = list(overviews(Summary.of(entries)))
+    assert [len(table.columns) for table in tables] == [7, 8]
+    assert tables[0].columns[0] == "few-shot 1"  # all of one data set, which is in the title
+    assert tables[0].title.endswith(": a")
+    assert tables[1].columns[0] == "b, few-shot 1"
+    assert [bool(table.note) for table in tables] == [False, True]
+
+
+def test_every_learner_of_ours_and_every_order_is_explained() -> None:
+    variants = [variant for spec in BUILT_IN.values() for variant in spec.reported]
+    found = dict(legend(Summary.of([entry("Low-Shot", variant, 0.5) for variant in variants])))
+    assert [variant for variant in (*variants, "low-shot-instance") if not found.get(variant)] == []
+    assert found["SLDA, unit"].endswith("on vectors of length 1")
+    own = legend(Summary.of([entry("Video", "mine", 0.5, options={"wrong labels": "20%"}, order="few-shot 5")]))
+    assert [name for name, _ in own] == ["few-shot 5", "wrong labels"]
+
+
+def test_25_learners_look_different_in_a_picture() -> None:
+    assert len({(style["marker"], style["linestyle"]) for style in map(style_of, range(25))}) == 25
+    colours = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in COLOURS])
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    xyz = linear @ np.array([[0.4339, 0.2127, 0.0178], [0.3762, 0.7152, 0.1095], [0.1899, 0.0722, 0.8728]])
+    root = np.cbrt(xyz)
+    lab = np.stack([116 * root[:, 1], 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=2) + 1e3 * np.eye(len(COLOURS))
+    assert len(COLOURS) == 25
+    assert apart.min() > 20  # a difference of 2 can just be seen
+
+
+def test_differences_are_reported_where_rows_were_kept() -> None:
+    def kept(learner: str, right: int, **more: Any) -> Any:
+        made = entry("Video", learner, right / 50, **more)
+        made["variants"][learner]["right"] = packed(np.arange(50) < right)
+        made["asked"] = {"rows": packed(np.ones(50, np.bool_)), "of": 50, "vectors": "v", "groups": None}
+        return made
+
+    report = report_of([kept("NCM", 25), kept("glocal", 35), kept("SLDA", 30)], "x", "")
+    (section,) = [s for s in report.sections if s.title == "Differences"]
+    against, rival = section.parts
+    assert not isinstance(against, Picture)
+    assert not isinstance(rival, Picture)
+    assert [name for name, _ in against.rows] == ["NCM", "SLDA"]
+    assert against.rows[0][1][0].text.startswith("+20.0 (+")
+    assert (rival.head, rival.rows[0][1][1].text) == ("Task", "SLDA")
+    old = report_of([entry("Video", "NCM", 0.5), entry("Video", "glocal", 0.7)], "x", "")
+    assert "Differences" not in [section.title for section in old.sections]
 
 
 def test_our_numbers_stand_beside_the_paper_s() -> None:

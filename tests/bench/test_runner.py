@@ -58,7 +58,7 @@ def test_a_learner_that_only_knows_its_last_class_forgets_all_others(tmp_path: P
     assert curve == [1.0, 0.5, pytest.approx(1 / 3), 0.25]
 
 
-def test_exll_answers_with_three_variants_and_says_what_bounds_them(tmp_path: Path) -> None:
+def test_exll_answers_with_three_variants_and_says_how_often_either_is_right(tmp_path: Path) -> None:
     result = one(tmp_path, "exll", "iid")
     variants = result["variants"]
     assert list(variants) == ["ExLL-M", "ExLL-P", "ExLL-F"]  # type: ignore[call-overload]

@@ -47,6 +47,11 @@ class Baseline(StreamClassifier):
         answers, vectors = self._ask(X)
         return np.concatenate([answers.posteriors(chunk) for _, chunk in self._chunks(vectors)])
 
+    def class_scores(self, X: ArrayLike) -> Matrix:
+        """The scores themselves, one column per class of ``classes_``: they rank classes whose softmax is 0."""
+        answers, vectors = self._ask(X)
+        return np.concatenate([answers.sorted_scores(chunk) for _, chunk in self._chunks(vectors)])
+
     @property
     def n_parameters_(self) -> int:
         """Numbers that answers are made from, and the examples kept for learning on (docs/baselines.md)."""

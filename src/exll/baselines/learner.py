@@ -37,6 +37,10 @@ class Answers:
         raise_winner(posteriors, first_of_largest_rows(scores))
         return posteriors[:, self._sorted_classes]
 
+    def sorted_scores(self, X: Matrix) -> Matrix:
+        """The scores, (rows, classes), classes in the order of their labels."""
+        return np.asarray(self.scores(X)[:, self._sorted_classes])
+
     @cached_property
     def _sorted_classes(self) -> Indices:
         return np.array(sorted(range(len(self.labels)), key=self.labels.__getitem__), np.int64)

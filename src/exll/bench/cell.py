@@ -15,10 +15,12 @@ from exll.bench.features import FeatureSet
 from exll.bench.learners import LearnerSpec, bytes_of, parameters_of
 from exll.bench.machine import machine_facts
 from exll.bench.protocol import Task, nothing_to_ask
+from exll.bench.questions import Questions, top_5
 from exll.linalg.threads import one_blas_thread
 from exll.streams.example import Example
 
-FORMAT = 1
+FORMAT = 2
+STREAM_PARTS = 10  # the stream in so many parts, each with its share of right answers before learning
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Cell:
             "backbone": self.backbone,
             "seed": self.seed,
             "axis": self.task.axis,
+            "offline": getattr(self.learner, "offline", False),
         }
 
     def run(self) -> dict[str, Any]:
@@ -89,7 +92,8 @@ class _Run:
         self.variants = cell.learner.reported
         self.seen: set[str] = set()
         self.seconds = {"learning": 0.0, "asking": 0.0, "last_asking": 0.0}
-        self.ahead = dict.fromkeys(self.variants, 0)
+        self.part_of = np.arange(len(self.stream)) * STREAM_PARTS // max(len(self.stream), STREAM_PARTS)
+        self.ahead = {variant: np.zeros(len(self.stream), np.bool_) for variant in self.variants}
         self.answerable = 0  # of the examples asked ahead, those of a class that had been learned
 
     def whole(self) -> dict[str, Any]:
@@ -106,10 +110,15 @@ class _Run:
             curve.append({"examples": end, "classes": len(self.seen), "accuracy": accuracies})
             start = end
         answers = {variant: self._answer(right[variant], per_class[variant]) for variant in self.variants}
-        for variant in self.variants:
-            answers[variant]["test_then_train"] = self._test_then_train(variant)
+        questions = Questions(self.test, self.vectors)
+        for variant, arguments in self.variants.items():
+            answers[variant] |= self._test_then_train(variant)
+            answers[variant]["top_5"] = top_5(self.learner, arguments, self.questions, self.truths)
+            answers[variant]["right"] = questions.right(right[variant])
         return {
             "variants": answers,
+            "asked": questions.facts(),
+            "stream_parts": np.bincount(self.part_of).tolist(),
             "either_right": self._either_right(right),
             "curve": curve,
             "examples": len(self.stream),
@@ -130,7 +139,8 @@ class _Run:
                 X, y = self._rows(examples), np.array([example.label for example in examples])
                 self.answerable += int(np.isin(y, sorted(self.seen)).sum())
                 for variant, arguments in self.variants.items():
-                    self.ahead[variant] += int((self.learner.predict(X, **arguments).astype(str) == y).sum())
+                    answers = self.learner.predict(X, **arguments).astype(str)
+                    self.ahead[variant][first : first + len(y)] = answers == y
             arrived = slice(self.learned, max(self.learned, came - self.cell.task.conditions.delay))
             self.learned = arrived.stop
             if arrived.start == arrived.stop:
@@ -141,13 +151,16 @@ class _Run:
             self.seconds["learning"] += time.perf_counter() - begun
             self.seen.update(example.label for example in self.stream[arrived])
 
-    def _test_then_train(self, variant: str) -> float | None:
-        """The share of the stream that was answered rightly before it was learned.
+    def _test_then_train(self, variant: str) -> dict[str, Any]:
+        """The share of the stream that was answered rightly before it was learned, and the count in each of its parts.
 
         None where not one example was asked whose class had been learned, as in a stream shorter than a block, or where
         every block is of new classes: 0 for every learner would say nothing about any.
         """
-        return self.ahead[variant] / len(self.stream) if self.answerable else None
+        right = self.ahead[variant]
+        parts = np.bincount(self.part_of, right).astype(int).tolist()
+        share = metrics.top_1(right)
+        return {"test_then_train": share, "right_by_part": parts} if self.answerable else {"test_then_train": None}
 
     def _partial_fit(self, X: NDArray[np.float32], y: NDArray[np.str_]) -> None:
         if self.seen or not _wants_classes(self.learner):

@@ -2,13 +2,13 @@
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from exll.bench.metrics import mean_of
-from exll.bench.summary import Setting, Summary, scaled_axes
+from exll.bench.summary import CHOSEN, Curve, Setting, Summary, scaled_axes
 from exll.bench.tables import MISSING
 from exll.errors import BenchError
 from exll.installing import install_command
@@ -19,34 +19,35 @@ try:
 except ModuleNotFoundError as error:
     raise BenchError(f"a report of a benchmark needs matplotlib: {install_command('bench')}.") from error
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, then some for the rest.
+# Okabe and Ito's colours, which the colour-blind can tell apart, then those farthest from all before (in CIELAB).
 COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#6b5b95",
-    "#000000",
-    "#8c564b",
-    "#7f7f7f",
-    "#b03a2e",
-    "#1b7a6e",
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#0000ff", "#00cc00"),
+    *("#ff00dd", "#110077", "#ff0066", "#555500", "#660011", "#aa77ff", "#ccaa88", "#99bb33", "#442255"),
+    *("#991188", "#556666", "#ff0022", "#ff8877", "#007700", "#9911dd", "#003311"),
 )
-MARKERS = "osD^vP*X<>hd"
+MARKERS = "osD^vP*X<>hdp"
 DASHES = ("-", "--", "-.", ":")
 DPI = 130
+MOST_PANELS = 12
 INK, FAINT = "#222222", "#888888"
+
+Panels = dict[str, dict[str, Curve]]  # title -> learner -> curve
 
 
 def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
     """Name, description and PNG of every picture there are data for."""
     yield "accuracy", "Accuracy at the end of each stream, averaged over seeds and backbones.", _png(_bars(summary))
-    curved = [s for s in summary.settings if any(summary.curve(s, variant) for variant in summary.variants)]
-    if curved:
+    seen = _panels(summary, summary.curve)
+    if seen:
         words = "Accuracy on the classes seen so far, while the stream goes on (mean over seeds and backbones)."
-        yield "curves", words, _png(_curves(summary, curved))
+        yield "curves", words, curves_png(summary.variants, seen, "examples learned", "accuracy, seen classes")
+    ahead = _panels(summary, summary.ahead_curve)
+    if ahead:
+        words = (
+            "Test then train: the share right in each tenth of the stream, before it was learned (mean over seeds and "
+            "backbones)."
+        )
+        yield "ahead", words, curves_png(summary.variants, ahead, "examples of the stream", "right before learning")
     raw = summary.raw_axes()
     if len(raw) >= 3:
         words = (
@@ -56,15 +57,41 @@ def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
         yield "spider", words, _png(_spiders(summary, scaled_axes(raw)))
 
 
+def curves_png(variants: list[str], panels: Panels, where: str, what: str) -> bytes:
+    """One panel per title; a learner has the same colour, marker and dashes everywhere."""
+    return _png(_curves(variants, panels, where, what))
+
+
+def style_of(number: int) -> dict[str, str]:
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": DASHES[number % len(DASHES)],
+    }
+
+
+def _panels(summary: Summary, curve_of: Callable[[Setting, str], Curve | None]) -> Panels:
+    panels = {
+        summary.title(setting): {v: curve for v in summary.variants if (curve := curve_of(setting, v)) is not None}
+        for setting in summary.settings
+    }
+    return {title: curves for title, curves in panels.items() if curves}
+
+
 def _bars(summary: Summary) -> Figure:
-    """One panel per setting; learners in the same order everywhere, the best one marked."""
-    across = min(3, len(summary.settings))
-    down = math.ceil(len(summary.settings) / across)
+    """One panel per setting, or per data set where settings are many; learners in the same order everywhere, the best
+    one marked."""
+    groups = {summary.title(setting): [setting] for setting in summary.settings}
+    if len(groups) > MOST_PANELS:
+        groups = {f"{name}, mean of {len(settings)}": settings for name, settings in summary.by_dataset.items()}
+    across = min(3, len(groups))
+    down = math.ceil(len(groups) / across)
     figure, panels = _figure(down, across, 4.2, 0.6 + 0.3 * len(summary.variants))
-    for panel, setting in zip(panels, summary.settings, strict=False):
-        found = [summary.accuracy(setting, variant) for variant in summary.variants]
-        means = [0.0 if m is None else m.mean for m in found]
-        stds = [0.0 if m is None or m.std is None else m.std for m in found]
+    for panel, (title, settings) in zip(panels, groups.items(), strict=False):
+        found = [summary.mean_accuracy(settings, variant) for variant in summary.variants]
+        spread = [summary.accuracy(settings[0], v) if len(settings) == 1 else None for v in summary.variants]
+        means = [0.0 if mean is None else mean for mean in found]
+        stds = [0.0 if m is None or m.std is None else m.std for m in spread]
         best = max(means)
         places = np.arange(len(means))[::-1]
         colours = [COLOURS[0] if round(mean, 3) == round(best, 3) else "#a9bfd1" for mean in means]
@@ -75,32 +102,27 @@ def _bars(summary: Summary) -> Figure:
             panel.text(mean + std + 0.015, place, text, va="center", fontsize=8, color=INK, weight=weight)
         panel.set_yticks(places, summary.variants, fontsize=8)
         panel.set_xlim(0, 1.12)
-        panel.set_title(summary.title(setting), fontsize=9.5, loc="left")
+        panel.set_title(title, fontsize=9.5, loc="left")
         _plain(panel)
     return figure
 
 
-def _curves(summary: Summary, settings: list[Setting]) -> Figure:
-    across = min(2, len(settings))
-    figure, panels = _figure(math.ceil(len(settings) / across), across, 5.6, 3.4)
+def _curves(variants: list[str], panels: Panels, where: str, what: str) -> Figure:
+    across = min(2 if len(panels) <= MOST_PANELS else 3, len(panels))
+    figure, places = _figure(math.ceil(len(panels) / across), across, 5.6, 3.4)
     handles: dict[str, Any] = {}
-    for panel, setting in zip(panels, settings, strict=False):
-        for number, variant in enumerate(summary.variants):
-            curve = summary.curve(setting, variant)
-            if curve is None:
+    for panel, (title, curves) in zip(places, panels.items(), strict=False):
+        for number, variant in enumerate(variants):
+            if variant not in curves:
                 continue
-            style = {
-                "color": COLOURS[number % len(COLOURS)],
-                "marker": MARKERS[number % len(MARKERS)],
-                "linestyle": DASHES[number % len(DASHES)],
-            }
-            step = max(1, len(curve[0]) // 8)
+            step = max(1, len(curves[variant][0]) // 8)
+            style: dict[str, Any] = {"lw": 2.6, "zorder": 3} if variant == CHOSEN else {"lw": 1.2}
             (handles[variant],) = panel.plot(
-                *curve, lw=1.4, ms=4.5, markevery=(number % step, step), label=variant, **style
+                *curves[variant], ms=4.5, markevery=(number % step, step), label=variant, **style, **style_of(number)
             )
-        panel.set_title(summary.title(setting), fontsize=9.5, loc="left")
-        panel.set_xlabel("examples learned", fontsize=8)
-        panel.set_ylabel("accuracy, seen classes", fontsize=8)
+        panel.set_title(title, fontsize=9.5, loc="left")
+        panel.set_xlabel(where, fontsize=8)
+        panel.set_ylabel(what, fontsize=8)
         panel.set_ylim(0, 1.02)
         _plain(panel, axis="y")
     figure.legend(

@@ -6,6 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from exll.types import Matrix
+
 Right: TypeAlias = NDArray[np.bool_]
 PerClass: TypeAlias = dict[str, float]  # accuracy on each class seen so far, at one point of the stream
 
@@ -13,6 +15,20 @@ PerClass: TypeAlias = dict[str, float]  # accuracy on each class seen so far, at
 def top_1(right: Right) -> float:
     """The share of right answers; 0 where nothing was asked."""
     return float(right.mean()) if len(right) else 0.0
+
+
+def top_n(scores: Matrix, classes: Sequence[str], truths: NDArray[np.str_], n: int = 5) -> float:
+    """The share of questions whose class is among the ``n`` with the largest scores, (questions, classes).
+
+    Of classes with equal scores the right one comes last, so that a learner that scores all alike gains nothing.
+
+    >>> top_n(np.array([[0.5, 0.3, 0.2]]), ["mug", "pan", "cup"], np.array(["pan"]), n=2)
+    1.0
+    """
+    column_of = {label: column for column, label in enumerate(classes)}
+    columns = np.array([column_of.get(truth, -1) for truth in truths.tolist()])
+    own = np.take_along_axis(scores, np.maximum(columns, 0)[:, None], axis=1)
+    return top_1((columns >= 0) & ((scores >= own).sum(axis=1) <= n))
 
 
 def of_seen(right: Right, truths: NDArray[np.str_], seen: set[str]) -> float:
@@ -61,7 +77,10 @@ def backward_transfer(points: Sequence[PerClass]) -> float | None:
 
 
 def either_right(one: Right, other: Right) -> float:
-    """How often at least one of two variants is right: what choosing between them could reach at most."""
+    """How often at least one of two variants is right: what a rule that picks one of their labels could reach at most.
+
+    It is no bound for fusing: the paper's table of pairs may name a third class.
+    """
     return top_1(one | other)
 
 

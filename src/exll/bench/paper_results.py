@@ -133,9 +133,9 @@ ODDITIES: tuple[tuple[str | None, str, str], ...] = (  # data set (None: any), l
     (
         None,
         "ExLL-F",
-        "The fused label depends on the pair of labels alone. The paper's gains of ExLL-F over both variants are "
-        "larger than any rule that picks one of the two labels reaches here; counting Phi with test labels gives such "
-        "numbers.",
+        "The fused label depends on the pair of labels alone, and may be a third class. The paper's gains of ExLL-F "
+        "over both variants are larger than always picking the right one of the two labels gives here; counting Phi "
+        "with test labels gives such numbers.",
     ),
     ("places365", "NCM", "The paper's class-IID row of Places-365 is the row of Places-LT, number for number."),
     (

@@ -6,11 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from exll.bench.charts import charts
+from exll.bench.curve_tables import WORDS, ahead_table, curve_table
+from exll.bench.difference_tables import dataset_groups, difference_table, rival_table, wide_tables
+from exll.bench.legend import legend
 from exll.bench.paper_results import oddities
 from exll.bench.results import NAME, Grid, ResultsFile
 from exll.bench.summary import Entry, Summary
-from exll.bench.tables import Table, accuracy_tables, axes_table, factor_table, netscore_table, overview, stream_table
+from exll.bench.tables import (
+    ON_THE_WAY,
+    Table,
+    accuracy_tables,
+    axes_table,
+    factor_table,
+    netscore_table,
+    overviews,
+    stream_table,
+)
 from exll.errors import BenchError
+
+MOST_DIFFERENCES = 4  # columns; each has a mean and an interval
 
 
 @dataclass(frozen=True)
@@ -27,6 +41,7 @@ class Section:
     title: str
     parts: tuple[Table | Picture, ...]
     folded: bool = False
+    words: str = ""  # what holds for all of it
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,7 @@ class Report:
     title: str
     lead: str
     sections: tuple[Section, ...]
+    legend: tuple[tuple[str, str], ...]  # what the names mean
     footnotes: tuple[str, ...]
     made_with: tuple[tuple[str, str], ...]
 
@@ -46,6 +62,7 @@ def report_of(entries: Iterable[Entry], title: str, command: str) -> Report:
         title,
         _lead(summary),
         tuple(_sections(summary)),
+        tuple(legend(summary)),
         tuple(oddities({setting.dataset for setting in summary.settings}, set(summary.variants))),
         tuple(_made_with(summary, command)),
     )
@@ -82,17 +99,27 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
 def _sections(summary: Summary) -> Iterator[Section]:
     pictures = {name: Picture(name, words, png) for name, words, png in charts(summary)}
-    yield Section("At a glance", (overview(summary), pictures["accuracy"]))
+    yield Section("At a glance", (*overviews(summary), pictures["accuracy"]))
+    differences = difference_table(summary, dataset_groups(summary))
+    if differences is not None:
+        rivals = rival_table(summary)
+        parts = (*wide_tables(differences, MOST_DIFFERENCES), *([] if rivals is None else [rivals]))
+        yield Section("Differences", parts)
     axes = axes_table(summary)
     if axes is not None:
         yield Section("Strengths and weaknesses", tuple(p for p in (pictures.get("spider"), axes) if p is not None))
-    if "curves" in pictures:
-        yield Section("While the stream goes on", (pictures["curves"],))
+    if "curves" in pictures or "ahead" in pictures:
+        yield Section("While the stream goes on", tuple(pictures[p] for p in ("curves", "ahead") if p in pictures))
+        kinds = (curve_table, ahead_table)
+        tables = [table(summary, summary.title(s), [s]) for s in summary.settings for table in kinds]
+        known = tuple(table for table in tables if table is not None)
+        yield Section("While the stream goes on, in figures", known, folded=True, words=WORDS)
     scores = netscore_table(summary)
     if scores is not None:
         yield Section("NetScore", (scores,))
     yield Section("Every setting", tuple(accuracy_tables(summary)))
-    yield Section("On the way", tuple(stream_table(summary, setting) for setting in summary.settings), folded=True)
+    ways = tuple(stream_table(summary, setting) for setting in summary.settings)
+    yield Section("On the way", ways, folded=True, words=ON_THE_WAY)
     factors = [table for s in summary.settings if (table := factor_table(summary, s)) is not None]
     if factors:
         yield Section("What makes it hard", tuple(factors), folded=True)

@@ -1,12 +1,17 @@
 """The results file: one line of JSON for each finished cell, so that a run that was killed goes on where it stood."""
 
+import base64
 import contextlib
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from exll.errors import BenchError
 
@@ -89,3 +94,26 @@ def _lock(descriptor: int, path: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise BenchError(f"another run is writing to {path}; wait for it or choose another folder.") from error
+
+
+def packed(values: ArrayLike) -> str:
+    """Yes and no, or numbers from 0 on, as a short text for a line of JSON: 2,485 answers take about 400 characters.
+
+    >>> numbers_of(packed([3, 3, 7])).tolist(), bits_of(packed([True, False]), 2).tolist()
+    ([3, 3, 7], [True, False])
+    """
+    array = np.asarray(values)
+    content = np.packbits(array).tobytes() if array.dtype == np.bool_ else array.astype("<u4").tobytes()
+    return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
+def bits_of(text: str, count: int) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(_content(text), np.uint8), count=count).astype(np.bool_)
+
+
+def numbers_of(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(_content(text), "<u4")
+
+
+def _content(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))

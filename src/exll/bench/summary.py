@@ -1,7 +1,7 @@
 """Results put together: over seeds, then over backbones."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +13,8 @@ from exll.bench.netscore import Convention, netscore
 from exll.bench.protocol import AXES
 
 Entry = dict[str, Any]
+CHOSEN = "glocal"
+Curve = tuple[list[float], list[float]]  # where, and how much
 
 
 class Setting(NamedTuple):
@@ -45,7 +47,14 @@ class Summary:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        return list(dict.fromkeys(_setting(entry) for entry in self.entries))
+        return list(self._by_setting)
+
+    @cached_property
+    def _by_setting(self) -> dict[Setting, list[Entry]]:
+        found: dict[Setting, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(_setting(entry), []).append(entry)
+        return found
 
     @cached_property
     def backbones(self) -> list[str]:
@@ -54,6 +63,25 @@ class Summary:
     @cached_property
     def variants(self) -> list[str]:
         return list(dict.fromkeys(variant for entry in self.entries for variant in entry["variants"]))
+
+    @cached_property
+    def offline(self) -> set[str]:
+        """Variants of learners that see all data at once: marks to measure by, which no stream learner has to beat."""
+        found = [e for e in self.entries if e.get("offline") or e["learner"].lower().startswith("offline")]
+        return {variant for entry in found for variant in entry["variants"]}
+
+    @property
+    def chosen(self) -> str:
+        """The one whose differences to all others are shown."""
+        return CHOSEN if CHOSEN in self.variants else self.variants[0]
+
+    @cached_property
+    def by_dataset(self) -> dict[str, list[Setting]]:
+        """The settings of each data set, which for features is the name of their file."""
+        found: dict[str, list[Setting]] = {}
+        for setting in self.settings:
+            found.setdefault(setting.dataset, []).append(setting)
+        return found
 
     @property
     def seeds(self) -> list[int]:
@@ -68,8 +96,8 @@ class Summary:
     def of_setting(self, setting: Setting, variant: str, backbone: str | None = None) -> list[Entry]:
         return [
             entry
-            for entry in self.entries
-            if _setting(entry) == setting and variant in entry["variants"] and backbone in (None, entry["backbone"])
+            for entry in self._by_setting.get(setting, ())
+            if variant in entry["variants"] and backbone in (None, entry["backbone"])
         ]
 
     def measured(
@@ -95,7 +123,18 @@ class Summary:
     def on_axis(self, axis: str) -> list[Setting]:
         return list(dict.fromkeys(_setting(entry) for entry in self.entries if entry["axis"] == axis))
 
-    def curve(self, setting: Setting, variant: str) -> tuple[list[float], list[float]] | None:
+    def mean_accuracy(self, settings: Sequence[Setting], variant: str) -> float | None:
+        """The mean over settings; None where one is missing, since it could not be compared with others."""
+        found = [self.accuracy(setting, variant) for setting in settings]
+        return None if None in found else mean_of([m.mean for m in found if m is not None])
+
+    def best_rival(self, setting: Setting) -> str | None:
+        """The best stream learner beside the chosen one."""
+        found = {v: m.mean for v in self.variants if (m := self.accuracy(setting, v)) is not None}
+        rivals = [variant for variant in found if variant not in {self.chosen, *self.offline}]
+        return max(rivals, key=found.__getitem__, default=None)
+
+    def curve(self, setting: Setting, variant: str) -> Curve | None:
         """Examples learned, and accuracy on the classes seen, averaged over runs; None where it was asked once."""
         runs = [entry["curve"] for entry in self.of_setting(setting, variant)]
         runs = [run for run in runs if len(run) > 1]
@@ -109,6 +148,31 @@ class Summary:
             np.interp(places, [p["examples"] for p in run], [p["accuracy"][variant] for p in run]) for run in runs
         ]  # each (places,)
         return places.tolist(), np.mean(lines, axis=0).tolist()
+
+    def curve_by_share(self, settings: Sequence[Setting], variant: str, shares: Sequence[float]) -> list[float | None]:
+        """Accuracy on the classes seen at these shares of the stream, averaged over settings; None before the first."""
+        curves = [curve for setting in settings if (curve := self.curve(setting, variant)) is not None]
+        if not curves:
+            return [None] * len(shares)
+        lines = [np.interp(shares, np.array(where) / where[-1], values) for where, values in curves]
+        first = max(where[0] / where[-1] for where, _ in curves)
+        means = np.mean(lines, axis=0).tolist()
+        return [mean if share >= first - 1e-9 else None for share, mean in zip(shares, means, strict=True)]
+
+    def ahead_curve(self, setting: Setting, variant: str) -> Curve | None:
+        """The share right before learning, in each part of the stream, averaged over runs; None where nobody counted.
+
+        It stands at the end of its part.
+        """
+        runs = [e for e in self.of_setting(setting, variant) if e["variants"][variant].get("right_by_part")]
+        if not runs:
+            return None
+        parts = min(len(e["stream_parts"]) for e in runs)
+        ends = np.mean([np.cumsum(e["stream_parts"])[:parts] for e in runs], axis=0)
+        shares = [
+            np.divide(e["variants"][variant]["right_by_part"], e["stream_parts"], dtype=float)[:parts] for e in runs
+        ]
+        return ends.tolist(), np.mean(shares, axis=0).tolist()
 
     def raw_axes(self) -> dict[str, dict[str, float]]:
         """For each axis with data, the value of each variant: accuracies averaged over backbones and settings."""

@@ -1,7 +1,7 @@
 """The tables of a report, free of any format."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exll.bench.metrics import mean_of
 from exll.bench.paper_results import BACKBONES, published_accuracy, published_netscore
@@ -9,6 +9,15 @@ from exll.bench.summary import Entry, Setting, Summary, run_seconds, scaled_axes
 
 MARKS = ("", "①", "②", "③")  # none, first, second, third
 MISSING = "-"
+MOST_COLUMNS = 12
+ON_THE_WAY = (
+    "Means over seeds and backbones. Top-5: the right class is among the five best, where there are more than five. "
+    "Test then train: the share answered rightly before it was learned. Forgetting: how far each class fell from its "
+    "best earlier value, on average. Backward transfer: its last value less its first. Both need a stream that is "
+    "asked more than once. Either right: local or global inference is, which a rule that picks one of the two labels "
+    "cannot exceed; a table of pairs may name a third class and go beyond. Seconds: learning and one round of asking, "
+    "without the backbone."
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Value, ...]], ...]
     note: str = ""
+    head: str = "Learner"  # of the first column
 
 
 def ranks(values: Sequence[float | None], digits: int = 3) -> list[int]:
@@ -83,18 +93,37 @@ def _paper_column(summary: Summary, backbone: str | None) -> str:
     return backbone
 
 
-def overview(summary: Summary) -> Table:
+def overview(summary: Summary, settings: Sequence[Setting] | None = None) -> Table:
     """Learners down, settings across: the mean over seeds and backbones."""
+    settings = summary.settings if settings is None else settings
     columns = [
-        _ranked([_mean(summary.accuracy(setting, variant)) for variant in summary.variants], "{:.3f}")
-        for setting in summary.settings
+        ranked([_mean(summary.accuracy(setting, variant)) for variant in summary.variants], "{:.3f}")
+        for setting in settings
     ]
     return Table(
         "Accuracy at the end of each stream",
-        tuple(summary.title(setting) for setting in summary.settings),
-        _by_row(summary.variants, columns),
+        tuple(summary.title(setting) for setting in settings),
+        by_row(summary.variants, columns),
         "Mean over seeds and backbones. ①, ② and ③ mark the three best of a column.",
     )
+
+
+def overviews(summary: Summary) -> Iterator[Table]:
+    """The same in tables that are not too wide: the settings of one data set stay together where they fit."""
+    parts: list[list[Setting]] = [[]]
+    for settings in summary.by_dataset.values():
+        if parts[-1] and len(parts[-1]) + len(settings) > MOST_COLUMNS:
+            parts.append([])
+        parts[-1] += settings
+    cut = [part[start : start + MOST_COLUMNS] for part in parts for start in range(0, len(part), MOST_COLUMNS)]
+    if len(cut) == 1:
+        yield overview(summary)
+        return
+    for number, part in enumerate(cut, start=1):
+        table, names = overview(summary, part), list(dict.fromkeys(setting.dataset for setting in part))
+        columns = [title.removeprefix(names[0]).lstrip(", ") if len(names) == 1 else title for title in table.columns]
+        note = table.note if number == len(cut) else ""
+        yield replace(table, title=f"{table.title}: {', '.join(names)}", columns=tuple(columns), note=note)
 
 
 def stream_table(summary: Summary, setting: Setting) -> Table:
@@ -103,10 +132,11 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
 
     def column(value: Callable[[Entry, str], float | None], form: str, best: bool = True) -> list[Value]:
         means = [mean_of([value(e, variant) for e in summary.of_setting(setting, variant)]) for variant in variants]
-        return _ranked(means, form) if best else [Value(_shown(mean, form)) for mean in means]
+        return ranked(means, form) if best else [Value(shown(mean, form)) for mean in means]
 
     columns = {
         "accuracy": column(lambda e, v: e["variants"][v]["accuracy"], "{:.3f}"),
+        "top-5": column(lambda e, v: e["variants"][v].get("top_5"), "{:.3f}"),
         "test then train": column(lambda e, v: e["variants"][v]["test_then_train"], "{:.3f}"),
         "forgetting": column(lambda e, v: e["variants"][v]["forgetting"], "{:+.3f}", best=False),
         "backward transfer": column(lambda e, v: e["variants"][v]["backward_transfer"], "{:+.3f}", best=False),
@@ -119,9 +149,7 @@ def stream_table(summary: Summary, setting: Setting) -> Table:
     return Table(
         f"On the way: {summary.title(setting)}",
         tuple(columns),
-        _by_row(variants, list(columns.values())),
-        "Means over seeds and backbones. Seconds: learning and one round of asking, without the backbone. "
-        "Either right: at least one of the local and the global variant is.",
+        by_row(variants, list(columns.values())),
     )
 
 
@@ -137,8 +165,8 @@ def factor_table(summary: Summary, setting: Setting) -> Table | None:
             mean_of([e["variants"][variant]["factors"].get(factor) for e in summary.of_setting(setting, variant)])
             for variant in variants
         ]
-        columns.append(_ranked(means, "{:.3f}"))
-    return Table(f"By factor: {summary.title(setting)}", tuple(factors), _by_row(variants, columns))
+        columns.append(ranked(means, "{:.3f}"))
+    return Table(f"By factor: {summary.title(setting)}", tuple(factors), by_row(variants, columns))
 
 
 def netscore_table(summary: Summary) -> Table | None:
@@ -157,14 +185,14 @@ def netscore_table(summary: Summary) -> Table | None:
         columns.append(
             [
                 Value(value.text, value.rank, f"{number:.1f}" if reprint and number is not None else "")
-                for value, number in zip(_ranked(scores, "{:.1f}", 1), theirs, strict=True)
+                for value, number in zip(ranked(scores, "{:.1f}", 1), theirs, strict=True)
             ]
         )
-    columns.append(_ranked([summary.netscore(variant, None, "hayes") for variant in summary.variants], "{:.1f}", 1))
+    columns.append(ranked([summary.netscore(variant, None, "hayes") for variant in summary.variants], "{:.1f}", 1))
     return Table(
         "NetScore (Eq. 24) on the low-shot stream",
         (*("Mean" if b is None else BACKBONES.get(b, b) for b in shown), "Mean (Hayes)"),
-        _by_row(summary.variants, columns),
+        by_row(summary.variants, columns),
         "20 ln(a² / (p^¼ c^¼)), higher is better: a the accuracy, p the parameters with the backbone's, c the seconds "
         "of learning and asking once. The paper takes a as a fraction and p in millions; Hayes and Kanan take percent "
         "and a plain count, which adds 115.1. Seconds depend on the machine: compare within one report only.",
@@ -178,14 +206,14 @@ def axes_table(summary: Summary) -> Table | None:
         return None
     scaled = scaled_axes(raw)
     columns = [
-        _ranked([values.get(variant) for variant in summary.variants], "{:.1f}" if axis == "NetScore" else "{:.3f}")
+        ranked([values.get(variant) for variant in summary.variants], "{:.1f}" if axis == "NetScore" else "{:.3f}")
         for axis, values in raw.items()
     ]
     means = [mean_of([values.get(variant) for values in scaled.values()]) for variant in summary.variants]
     return Table(
         "Overall",
         (*raw, "Mean, scaled"),
-        _by_row(summary.variants, [*columns, _ranked(means, "{:.2f}", 2)]),
+        by_row(summary.variants, [*columns, ranked(means, "{:.2f}", 2)]),
         "Raw values, averaged over backbones. For the last column and the plots each axis is scaled from 0 (the worst "
         "learner here) to 1 (the best), so it says how the learners stand to each other and nothing else.",
     )
@@ -195,13 +223,13 @@ def _mean(measured: object) -> float | None:
     return getattr(measured, "mean", None)
 
 
-def _ranked(values: Sequence[float | None], form: str, digits: int = 3) -> list[Value]:
-    return [Value(_shown(v, form), place) for v, place in zip(values, ranks(values, digits), strict=True)]
+def ranked(values: Sequence[float | None], form: str, digits: int = 3) -> list[Value]:
+    return [Value(shown(v, form), place) for v, place in zip(values, ranks(values, digits), strict=True)]
 
 
-def _shown(value: float | None, form: str) -> str:
+def shown(value: float | None, form: str) -> str:
     return MISSING if value is None else form.format(value)
 
 
-def _by_row(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+def by_row(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     return tuple((name, tuple(column[row] for column in columns)) for row, name in enumerate(names))
