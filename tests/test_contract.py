@@ -340,7 +340,7 @@ SPOILT: dict[str, tuple[str, str, Any]] = {
     "features of no generator": ("klda", "rule.generator", np.zeros(6, np.uint64)),
     "a scatter of fewer": ("rda", "rule.scatter0.rows_added", np.array(3)),
     "fewer neighbours": ("knn", "rule.kept_classes", np.zeros(59, np.int64)),
-    "a negative reach": ("xdnn", "rule.reaches", np.full(99, -1.0)),
+    "a mean too many": ("xdnn", "rule.means", np.zeros((6, 12))),
     "a count of another stream": ("slda", "rule.statistics.count", np.array(86)),
 }
 

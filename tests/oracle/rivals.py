@@ -121,25 +121,17 @@ def knn(X: Matrix, y: Classes, Q: Matrix, k: int, weighted: bool) -> Matrix:
 def xdnn_prototypes(X: Matrix, farthest: bool) -> list[list[Matrix]]:
     """What joined each prototype of one class, from all its vectors in order."""
     members: list[list[Matrix]] = []
-    reaches: list[float] = []
     for i, x in enumerate(X):
         mean = X[: i + 1].mean(axis=0)
         centres = [np.mean(joined, axis=0) for joined in members]
-        if members:
-            away = [float(np.sum((centre - mean) ** 2)) for centre in centres]
-            own = float(np.sum((x - mean) ** 2))
-            distances = [float(np.sum((x - centre) ** 2)) for centre in centres]
-            best = max(distances) if farthest else min(distances)
-            chosen = next(j for j, distance in enumerate(distances) if abs(distance - best) <= 1e-9 * max(1, best))
-            inside = min(away) - 1e-9 <= own <= max(away) + 1e-9 and distances[chosen] <= reaches[chosen] + 1e-9
-            if inside:
-                members[chosen].append(x)
-                centre = np.mean(members[chosen], axis=0)
-                spread = np.mean([np.sum(m**2) for m in members[chosen]]) - np.sum(centre**2)
-                reaches[chosen] = 0.5 * reaches[chosen] + 0.5 * float(spread)
-                continue
-        members.append([x])
-        reaches.append(2 - 2 * np.cos(np.pi / 6))
+        away = [float(np.sum((centre - mean) ** 2)) for centre in centres]
+        own = float(np.sum((x - mean) ** 2))
+        if not members or own > max(away) + 1e-9 or own < min(away) - 1e-9:
+            members.append([x])
+            continue
+        distances = [float(np.sum((x - centre) ** 2)) for centre in centres]
+        best = max(distances) if farthest else min(distances)
+        members[next(j for j, distance in enumerate(distances) if abs(distance - best) <= 1e-9)].append(x)
     return members
 
 

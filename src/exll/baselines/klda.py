@@ -47,7 +47,7 @@ class KLDA(Baseline):
         variant: Variant = "lda",
         features: int = 2000,
         gamma: float = 0.1,
-        shrinkage: float = 0.1,
+        shrinkage: float = 0.2,
         random_state: int | None = 0,
         normalise: bool = False,
     ) -> None:

@@ -36,7 +36,7 @@ class KNN(Baseline):
 
     def __init__(
         self,
-        k: int = 10,
+        k: int = 5,
         capacity: int = 10_000,
         weights: Literal["distance", "uniform"] = "distance",
         random_state: int | None = 0,

@@ -32,7 +32,7 @@ class StreamingRDA(Baseline):
     name = "rda"
     _allowed: ClassVar = {"share": SHARE}
 
-    def __init__(self, share: float = 0.9, shrinkage: float = 0.1, normalise: bool = False) -> None:
+    def __init__(self, share: float = 0.8, shrinkage: float = 0.5, normalise: bool = False) -> None:
         self.share = share
         self.shrinkage = shrinkage
         self.normalise = normalise
