@@ -124,7 +124,6 @@ def test_a_stream_of_a_stronger_baseline_gives_what_a_batch_gives(data_folder: P
     expected = float((np.array(list(numbers))[batch(X, y, queries).argmax(axis=1)] == truths).mean())
     model = clone(model).set_params(normalise=True).fit(task.X[order], task.y[order])
     found = float((model.predict(task.X_test[asked]) == truths).mean())
-    print(f"{learner}, {name}: {found:.3f} as a stream, {expected:.3f} as a batch")
     assert found == pytest.approx(expected, abs=POINT)
 
 
