@@ -3,11 +3,13 @@ stream, in which classes come late."""
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from exll import load
 from exll.baselines import KLDA, KNN, XDNN, FeCAM, LeastSquares, RanPAC, StreamingRDA
 from exll.baselines.base import Baseline
 from oracle import rivals as batch
@@ -104,3 +106,14 @@ def test_the_same_seed_draws_the_same_features_and_another_others() -> None:
         )
         np.testing.assert_array_equal(same, one)
         assert not np.array_equal(other, one)
+
+
+def test_features_drawn_without_a_seed_are_those_of_the_saved_model(tmp_path: Path) -> None:
+    stream = random_stream(6, samples=60)
+    for model in (RanPAC(30, random_state=None), KLDA(features=30, random_state=None)):
+        model.fit(stream.unit, stream.y).save(tmp_path / "m.exll")
+        again = load(tmp_path / "m.exll")
+        assert isinstance(again, Baseline)
+        again.partial_fit(stream.unit, stream.y)
+        model.partial_fit(stream.unit, stream.y)
+        np.testing.assert_array_equal(again.predict_proba(stream.queries), model.predict_proba(stream.queries))

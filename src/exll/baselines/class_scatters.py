@@ -5,9 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from exll.baselines.class_means import ClassMeansRule
+from exll.baselines.least_squares import diagonal
+from exll.errors import InputError
 from exll.learner.statistics import Scatter
-from exll.linalg.lapack import add_outer_products, solve_rows
+from exll.linalg.lapack import add_outer_products, cholesky, solve_rows
 from exll.types import Matrix, Tensors, Vector
+from exll.vectors import LARGEST_RAW
+
+LARGEST_STEP = 2.0 * LARGEST_RAW
+FARTHEST = -1e300  # the score where a distance is too large to be squared
 
 
 class ClassScattersRule(ClassMeansRule):
@@ -63,8 +69,10 @@ class ClassScattersRule(ClassMeansRule):
             scatter.restore(
                 {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
             )
-            if scatter.count != count:
+            if scatter.count != count or not np.abs(scatter.rows.filled).max(initial=0.0) <= LARGEST_STEP:
                 raise ValueError("the scatter of a class is not of all its samples")
+            if not np.abs(scatter.pending).max(initial=0.0) <= LARGEST_STEP:
+                raise ValueError("the scatter of a class holds larger steps than there can be")
             self._scatters.append(scatter)
 
 
@@ -78,8 +86,21 @@ class QuadraticScores:
 
     def __call__(self, X: Matrix) -> Matrix:
         scores = np.empty((len(X), len(self.means)))
-        for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
-            steps = X - mean
-            solve_rows(factor, steps)
-            scores[:, k] = self.biases[k] - 0.5 * np.vecdot(steps, steps)
-        return scores
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+                steps = X - mean
+                solve_rows(factor, steps)
+                scores[:, k] = self.biases[k] - 0.5 * np.vecdot(steps, steps)
+        return np.nan_to_num(scores, copy=False, nan=FARTHEST, neginf=FARTHEST)
+
+
+def factored(covariance: Matrix, advice: str) -> Matrix:
+    """Its lower factor, written over it."""
+    try:
+        cholesky(covariance)
+        whole = bool(np.isfinite(diagonal(covariance)).all())
+    except ArithmeticError:
+        whole = False
+    if not whole:
+        raise InputError(f"the covariance of a class cannot be inverted; take {advice}, or normalise=True.")
+    return covariance

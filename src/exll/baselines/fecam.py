@@ -6,11 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_scatters import ClassScattersRule, QuadraticScores
+from exll.baselines.class_scatters import ClassScattersRule, QuadraticScores, factored
 from exll.baselines.least_squares import diagonal
 from exll.baselines.rule import LearningRule
-from exll.errors import InputError
-from exll.linalg.lapack import cholesky
 from exll.parameters import Allowed, between, is_number
 from exll.types import Matrix, Vector
 
@@ -61,6 +59,7 @@ class FeCAMRule(ClassScattersRule):
     def learn(self, x: Vector, k: int) -> None:
         super().learn(raised(x, self._power), k)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of a forged file; the factors are looked at
     def scores(self) -> "RaisedScores":
         factors = [self._factor(k) for k in range(len(self._means))]
         quadratic = QuadraticScores(of_length_1(self._means.vectors), factors, np.zeros(len(factors)))
@@ -82,14 +81,7 @@ class FeCAMRule(ClassScattersRule):
         matrix /= deviations
         matrix /= deviations[:, None]
         variances += RIDGE  # a view of the diagonal of what are correlations now
-        try:
-            cholesky(matrix)
-        except ArithmeticError as error:
-            raise InputError(
-                f"the covariance of a class cannot be inverted with gamma1={self._gamma1:g} and "
-                f"gamma2={self._gamma2:g}; take a larger gamma1."
-            ) from error
-        return matrix
+        return factored(matrix, "a larger gamma1")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from exll.errors import InputError
 from exll.learner.precision import FactoredPrecision
 from exll.linalg.lapack import add_outer_products, cholesky
 from exll.parameters import between, one_of
-from exll.types import Matrix, Vector
+from exll.types import Matrix, Tensors, Vector
 
 Variant = Literal["lda", "cosine"]
 NO_SPREAD = 1e-12  # a share of the mean square below which a spread is rounding
@@ -80,6 +80,12 @@ class KLDARule(MomentsRule):
             else CosineScores.under(precision, means, mean)
         )
         return LiftedScores(self._lift, scores)
+
+    def restore(self, state: Tensors, classes: int, samples: int) -> None:
+        super().restore(state, classes, samples)
+        for name in ("sums", "triangle"):
+            if name in state and np.abs(state[name]).max(initial=0.0) > 2 * samples:  # a feature is at most sqrt(2)
+                raise ValueError(f"the {name} are larger than cosines can make them")
 
     def _precision(self, totals: Totals) -> FactoredPrecision:
         """Of the covariance within classes, which is written over the sum of outer products."""

@@ -5,11 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from exll.baselines.base import Baseline
-from exll.baselines.class_scatters import ClassScattersRule, QuadraticScores
+from exll.baselines.class_scatters import ClassScattersRule, QuadraticScores, factored
 from exll.baselines.least_squares import diagonal
 from exll.baselines.rule import LearningRule
-from exll.errors import InputError
-from exll.linalg.lapack import cholesky
 from exll.parameters import Allowed, is_number
 
 SHARE = Allowed(lambda: "a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
@@ -47,6 +45,7 @@ class RDARule(ClassScattersRule):
         self._share = share
         self._shrinkage = shrinkage
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of a forged file; the factors are looked at
     def scores(self) -> QuadraticScores:
         counts = self._means.counts
         shared = np.zeros((self._width, self._width), order="F")
@@ -59,13 +58,6 @@ class RDARule(ClassScattersRule):
             factor *= (1.0 - self._shrinkage) * (1.0 - self._share)
             factor += shared * ((1.0 - self._shrinkage) * self._share)
             diagonal(factor)[:] += self._shrinkage * spread
-            try:
-                cholesky(factor)
-            except ArithmeticError as error:
-                raise InputError(
-                    f"the covariance of a class cannot be inverted with a shrinkage of {self._shrinkage:g}; take a "
-                    "larger one, or normalise=True."
-                ) from error
-            factors.append(factor)
+            factors.append(factored(factor, "a larger shrinkage"))
             biases[k] = -np.log(diagonal(factor)).sum()
         return QuadraticScores(self._means.vectors.copy(), factors, biases)
