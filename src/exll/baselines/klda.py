@@ -45,7 +45,7 @@ class KLDA(Baseline):
     def __init__(
         self,
         variant: Variant = "lda",
-        features: int = 2000,
+        features: int = 4000,
         gamma: float = 0.1,
         shrinkage: float = 0.2,
         random_state: int | None = 0,

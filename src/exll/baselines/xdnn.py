@@ -24,7 +24,7 @@ class XDNN(Baseline):
 
     That program also makes a prototype of every sample that is more than 30 degrees from the one it would join, doubles
     a prototype that is joined, by a slip of brackets, and asks by the Minkowski distance of order 6. All three are left
-    out here; the first cost a point on the development tasks, since nearly every sample became a prototype.
+    out here; the first cost two points on the development tasks, since nearly every sample became a prototype.
 
     >>> X = [[1.0, 0.1], [0.1, 1.0], [1.0, 0.2], [0.2, 1.0]]
     >>> XDNN(normalise=True).fit(X, ["right", "up", "right", "up"]).predict([[9.0, 1.0], [1.0, 9.0]])
