@@ -11,7 +11,25 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from exll import ExLLClassifier, ModelFileError, checks, load
-from exll.baselines import CBCL, NAMES, NCM, SLDA, FineTune, NaiveBayes, Perceptron, Replay, SOvR, baseline_class
+from exll.baselines import (
+    CBCL,
+    KLDA,
+    KNN,
+    NAMES,
+    NCM,
+    SLDA,
+    XDNN,
+    FeCAM,
+    FineTune,
+    LeastSquares,
+    NaiveBayes,
+    Perceptron,
+    RanPAC,
+    Replay,
+    SOvR,
+    StreamingRDA,
+    baseline_class,
+)
 from exll.errors import InputError
 from exll.saving.model_file import read_model, write_model
 from exll.types import Tensors
@@ -36,6 +54,17 @@ LEARNERS: dict[str, Any] = {
     "cbcl": CBCL(distance=3.0),
     "slda-normalised": SLDA(normalise=True),
     "replay-normalised": Replay(per_class=15, normalise=True, random_state=5),
+    "rls": LeastSquares(),
+    "rls-penalty": LeastSquares(penalty=0.1, normalise=True),
+    "ranpac": RanPAC(features=30),
+    "ranpac-normalised": RanPAC(features=200, normalise=True, random_state=5),
+    "klda": KLDA(features=30, gamma=0.01),
+    "klda-cosine": KLDA("cosine", features=30, normalise=True),
+    "fecam": FeCAM(),
+    "rda": StreamingRDA(),
+    "knn": KNN(k=3, capacity=60),
+    "xdnn": XDNN(normalise=True),
+    "xdnn-mended": XDNN("mended"),
 }
 OURS = ("glocal", "paper")
 BASELINES = [name for name in LEARNERS if name not in OURS]
@@ -56,8 +85,7 @@ ZEROS = (
     "rounds its data to integers, which leaves rows of zeros; a zero vector has no direction (docs/decisions.md, 12)"
 )
 EXPECTED_FAILURES = {
-    ("slda-normalised", "check_estimators_dtypes"): ZEROS,
-    ("replay-normalised", "check_estimators_dtypes"): ZEROS,
+    (name, "check_estimators_dtypes"): ZEROS for name in LEARNERS if name not in OURS and LEARNERS[name].normalise
 }
 
 
@@ -193,6 +221,14 @@ PARAMETERS: list[tuple[Any, str]] = [
     (Replay(per_class=0), "'per_class' .* at least 1. Got 0"),
     (Replay(capacity=2.5), "'capacity' .* Got 2.5"),  # type: ignore[arg-type]
     (CBCL(distance="far"), "'distance' .* Got 'far'"),  # type: ignore[arg-type]
+    (LeastSquares(penalty=0), "'penalty' parameter of LeastSquares must be 'auto' or a number above 0. Got 0"),
+    (RanPAC(features=0), "'features' parameter of RanPAC must be an integer from 1 to 20000. Got 0 instead."),
+    (KLDA("linear"), "'variant' .* 'lda' or 'cosine'. Got 'linear'"),  # type: ignore[arg-type]
+    (KLDA(gamma=-1), "'gamma' .* Got -1"),
+    (FeCAM(gamma1=0), "'gamma1' .* Got 0"),
+    (StreamingRDA(share=1.5), "'share' parameter of StreamingRDA must be a number from 0 to 1. Got 1.5 instead."),
+    (KNN(k=0), "'k' parameter of KNN must be an integer of at least 1. Got 0"),
+    (XDNN("text"), "'variant' .* 'published' or 'mended'. Got 'text'"),  # type: ignore[arg-type]
 ]
 
 
@@ -215,14 +251,27 @@ def test_sizes_are_those_of_what_is_held(name: str) -> None:
         "fine-tune": 5 * 13,
         "replay-2": 5 * 13 + 10 * 12,
         "replay-60": 5 * 13 + 60 * 12,
+        "rls": 2 * 12 * (12 + 5),
+        "rls-penalty": 12 * (12 + 5),
+        "ranpac": 12 * 30 + 2 * 30 * (30 + 5),
+        "klda": 13 * 30 + 30 * (30 + 5),
+        "fecam": 5 * 12 + 5 * 12 * 12,
+        "rda": 5 * 12 + 5 * 12 * 12,
+        "knn": 60 * 12,
     }
     if name in expected:
         assert model.n_parameters_ == expected[name]
-    assert model.nbytes_ >= 8 * (model.n_parameters_ - (12 * 12 if "slda" in name else 0))
+    # Of a symmetric matrix half is held, and of few samples the samples.
+    width = getattr(model, "features", 12)
+    matrices = {"slda": 1, "rls": 2, "ranpac": 2, "klda": 1, "fecam": 5, "rda": 5}.get(name.split("-")[0], 0)
+    sums = 2 * 5 * width if name == "ranpac-normalised" else 0
+    assert model.nbytes_ >= 8 * (model.n_parameters_ - matrices * width**2 - sums)
 
 
 def forged(fault: str, metadata: dict[str, Any], tensors: Tensors) -> None:
-    array = next(n for n in ("rule.means", "rule.weights", "rule.centroids") if n in tensors)
+    array = next(
+        n for n in ("rule.means", "rule.weights", "rule.centroids", "rule.pending", "rule.kept") if n in tensors
+    )
     if fault == "a class too many":
         tensors[array] = np.vstack([tensors[array], tensors[array][:1]])
     elif fault == "not finite":
@@ -283,6 +332,15 @@ SPOILT: dict[str, tuple[str, str, Any]] = {
     "an empty class": ("cbcl", "rule.sizes", np.array([0, 0, 0, 0, 0])),
     "a count of nothing": ("ncm", "rule.counts", np.array([0, 0, 0, 0, 150])),
     "rows missing": ("slda", "rule.statistics.pending", np.zeros((1, 12))),
+    "sums of a class missing": ("rls", "rule.sums", np.zeros((4, 12))),
+    "held out too often": ("rls", "rule.held.counts", np.array([128, 0, 0, 0, 0])),
+    "products of another width": ("ranpac", "rule.triangle", np.zeros(12)),
+    "no products": ("klda", "rule.triangle", np.zeros(0)),
+    "pending of no class": ("klda", "rule.pending_classes", np.full(22, 5)),
+    "features of no generator": ("klda", "rule.generator", np.zeros(6, np.uint64)),
+    "a scatter of fewer": ("rda", "rule.scatter0.rows_added", np.array(3)),
+    "fewer neighbours": ("knn", "rule.kept_classes", np.zeros(59, np.int64)),
+    "a mean too many": ("xdnn", "rule.means", np.zeros((6, 12))),
     "a count of another stream": ("slda", "rule.statistics.count", np.array(86)),
 }
 

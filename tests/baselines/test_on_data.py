@@ -1,16 +1,34 @@
 """The baselines on real features: as good as the batch computations they stand for, and as forgetful as is known."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
-from exll.baselines import NCM, SLDA, FineTune, NaiveBayes, Perceptron, Replay, SOvR
+from exll.baselines import (
+    KLDA,
+    KNN,
+    NCM,
+    SLDA,
+    XDNN,
+    FeCAM,
+    FineTune,
+    LeastSquares,
+    NaiveBayes,
+    Perceptron,
+    RanPAC,
+    Replay,
+    SOvR,
+    StreamingRDA,
+)
 from exll.baselines.base import Baseline
 from exll.vectors import normalise
+from oracle import rivals
 from tasks import Task
 
 pytestmark = pytest.mark.data
@@ -58,6 +76,23 @@ BATCH: dict[str, tuple[Baseline, Callable[..., Scores]]] = {
 }
 
 
+RIVALS: dict[str, tuple[Baseline, Callable[..., Scores]]] = {
+    "rls": (LeastSquares(), rivals.least_squares),
+    "ranpac": (RanPAC(700), partial(rivals.ranpac, features=700, seed=0)),
+    "klda": (KLDA(features=500), partial(rivals.klda, features=500, seed=0, gamma=0.1, shrinkage=0.2, cosine=False)),
+    "klda, cosine": (
+        KLDA("cosine", features=500),
+        partial(rivals.klda, features=500, seed=0, gamma=0.1, shrinkage=0.2, cosine=True),
+    ),
+    "fecam": (FeCAM(), partial(rivals.fecam, gamma1=10.0, gamma2=10.0, power=1.0)),
+    "rda": (StreamingRDA(), partial(rivals.rda, share=0.8, shrinkage=0.5)),
+    "knn": (KNN(), partial(rivals.knn, k=5, weighted=True)),
+    "xdnn": (XDNN(), partial(rivals.xdnn, farthest=True)),
+    "xdnn, mended": (XDNN("mended"), partial(rivals.xdnn, farthest=False)),
+}
+FEW = 300  # questions: some batch computations take their time
+
+
 def accuracy(model: Baseline, task: Task, how: str, seed: int = 0) -> float:
     order = task.order(how, seed)
     return float((model.fit(task.X[order], task.y[order]).predict(task.X_test) == task.y_test).mean())
@@ -73,6 +108,23 @@ def test_a_stream_gives_what_a_batch_gives(data_folder: Path, learner: str, name
     expected = float((labels[scores.argmax(axis=1)] == task.y_test).mean())
     for how in ("iid", "class-iid"):
         assert accuracy(model, task, how) == pytest.approx(expected, abs=POINT)
+
+
+@pytest.mark.parametrize("name", ["grocery81-5shot", "scene15"])
+@pytest.mark.parametrize("learner", RIVALS)
+def test_a_stream_of_a_stronger_baseline_gives_what_a_batch_gives(data_folder: Path, learner: str, name: str) -> None:
+    task = Task(name, data_folder)
+    order = task.order("class-iid", 0)
+    numbers: dict[str, int] = {}
+    y = np.array([numbers.setdefault(label, len(numbers)) for label in task.y[order].tolist()])
+    asked = np.random.default_rng(0).permutation(len(task.y_test))[:FEW]
+    X, queries = normalise(task.X[order]), normalise(task.X_test[asked])
+    model, batch = RIVALS[learner]
+    truths = task.y_test[asked]
+    expected = float((np.array(list(numbers))[batch(X, y, queries).argmax(axis=1)] == truths).mean())
+    model = clone(model).set_params(normalise=True).fit(task.X[order], task.y[order])
+    found = float((model.predict(task.X_test[asked]) == truths).mean())
+    assert found == pytest.approx(expected, abs=POINT)
 
 
 @pytest.mark.parametrize("name", ["grocery81-5shot", "grocery81-10shot"])

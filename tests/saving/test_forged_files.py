@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from exll import ExLLClassifier, load
-from exll.baselines import NCM, SLDA, FineTune, NaiveBayes
+from exll.baselines import KLDA, KNN, NCM, SLDA, XDNN, FeCAM, FineTune, LeastSquares, NaiveBayes, RanPAC, StreamingRDA
 from exll.errors import ExLLError
 from exll.saving.model_file import ModelFile, read_model, write_model
 from support import random_stream, stream_of_clips
@@ -57,6 +57,7 @@ FORGES: dict[str, Forge] = {
 def models() -> dict[str, tuple[Any, Any]]:
     clips, _ = stream_of_clips(2, clips=4)
     photos = random_stream(3, width=8, classes=4, samples=120)
+    many = random_stream(5, width=8, classes=4, samples=150)
     young = random_stream(4, width=40, classes=3, samples=15)
     made: dict[str, tuple[Any, Any]] = {
         "clips": (ExLLClassifier(records="vectors"), clips),
@@ -68,6 +69,13 @@ def models() -> dict[str, tuple[Any, Any]]:
         "ncm": (NCM(), photos),
         "naive bayes": (NaiveBayes(), photos),
         "fine-tune": (FineTune(), photos),
+        "rls": (LeastSquares(), many),
+        "ranpac": (RanPAC(features=20), photos),
+        "klda": (KLDA("cosine", features=20), many),
+        "fecam": (FeCAM(), photos),
+        "rda": (StreamingRDA(), photos),
+        "knn": (KNN(), photos),
+        "xdnn": (XDNN(), photos),
     }
     return {name: (model.partial_fit(stream.X, stream.y), stream) for name, (model, stream) in made.items()}
 

@@ -13,24 +13,38 @@ from exll.errors import InputError
 if TYPE_CHECKING:
     from exll.baselines.base import Baseline
     from exll.baselines.cbcl import CBCL
+    from exll.baselines.fecam import FeCAM
     from exll.baselines.fine_tune import FineTune
+    from exll.baselines.klda import KLDA
+    from exll.baselines.knn import KNN
+    from exll.baselines.least_squares import LeastSquares
     from exll.baselines.naive_bayes import NaiveBayes
     from exll.baselines.ncm import NCM
     from exll.baselines.one_vs_rest import SOvR
     from exll.baselines.perceptron import Perceptron
+    from exll.baselines.ranpac import RanPAC
+    from exll.baselines.rda import StreamingRDA
     from exll.baselines.replay import Replay
     from exll.baselines.slda import SLDA
+    from exll.baselines.xdnn import XDNN
 
 __all__ = [
     "CBCL",
+    "KLDA",
+    "KNN",
     "NAMES",
     "NCM",
     "SLDA",
+    "XDNN",
+    "FeCAM",
     "FineTune",
+    "LeastSquares",
     "NaiveBayes",
     "Perceptron",
+    "RanPAC",
     "Replay",
     "SOvR",
+    "StreamingRDA",
     "baseline",
     "baseline_class",
 ]
@@ -44,6 +58,13 @@ _HOME = {
     "FineTune": "exll.baselines.fine_tune",
     "Replay": "exll.baselines.replay",
     "CBCL": "exll.baselines.cbcl",
+    "LeastSquares": "exll.baselines.least_squares",
+    "RanPAC": "exll.baselines.ranpac",
+    "KLDA": "exll.baselines.klda",
+    "FeCAM": "exll.baselines.fecam",
+    "StreamingRDA": "exll.baselines.rda",
+    "KNN": "exll.baselines.knn",
+    "XDNN": "exll.baselines.xdnn",
 }
 _CLASS_OF = {
     "ncm": "NCM",
@@ -54,6 +75,13 @@ _CLASS_OF = {
     "fine-tune": "FineTune",
     "replay": "Replay",
     "cbcl": "CBCL",
+    "rls": "LeastSquares",
+    "ranpac": "RanPAC",
+    "klda": "KLDA",
+    "fecam": "FeCAM",
+    "rda": "StreamingRDA",
+    "knn": "KNN",
+    "xdnn": "XDNN",
 }
 NAMES = tuple(_CLASS_OF)
 

@@ -16,7 +16,7 @@ from exll.saving.strings import encode
 from exll.types import Group, Indices, Label, Matrix, Tensors
 from exll.vectors import LARGEST_RAW
 
-MEANS = ("rule.means", "rule.centroids", "rule.kept")  # of vectors, and vectors themselves
+MEANS = ("rule.means", "rule.centroids", "rule.kept", "rule.pending")  # of vectors, and vectors themselves
 BLOCK_ROWS = 64
 
 

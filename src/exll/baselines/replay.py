@@ -96,6 +96,10 @@ class Buffer:
     def vectors(self) -> Matrix:
         return self._vectors.filled
 
+    @property
+    def classes(self) -> Indices:
+        return self._classes.filled
+
     def drawn(self, generator: np.random.Generator) -> tuple[Matrix, Indices]:
         if len(self) <= REHEARSED:
             return self.vectors, self._classes.filled

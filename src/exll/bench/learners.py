@@ -12,6 +12,7 @@ from exll.errors import BenchError
 from exll.version import __version__
 
 EXLL = "exll.estimator:ExLLClassifier"
+RAW_GAMMA = 1.5e-4  # KLDA's 0.1 over the mean squared length of the development features
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class LearnerSpec:
     arguments: dict[str, Any] = field(default_factory=dict)
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)  # name in reports -> arguments of predict
     search: str | None = None  # a folder to import from: that of the configuration
+    offline: bool = False  # no stream learner: it keeps all data and learns when it is asked
 
     @property
     def reported(self) -> dict[str, dict[str, Any]]:
@@ -89,11 +91,21 @@ def _baselines() -> dict[str, LearnerSpec]:
         ("replay-20pc", "Replay (20pc)", "Replay", {"per_class": 20}),
         ("slda", "SLDA", "SLDA", {}),
         ("slda-centred", "SLDA (centred)", "SLDA", {"variant": "centred"}),
+        ("rls", "RLS", "LeastSquares", {}),
+        ("ranpac", "RanPAC", "RanPAC", {}),
+        ("klda", "KLDA", "KLDA", {}),
+        ("klda-cosine", "KLDA (cosine)", "KLDA", {"variant": "cosine"}),
+        ("fecam", "FeCAM", "FeCAM", {}),
+        ("rda", "RDA", "StreamingRDA", {}),
+        ("knn", "k-NN", "KNN", {}),
+        ("xdnn", "xDNN", "XDNN", {}),
+        ("xdnn-mended", "xDNN (mended)", "XDNN", {"variant": "mended"}),
     )
     found = {}
     for name, shown, cls, arguments in variants:
         target = f"exll.baselines:{cls}"
-        found[name] = LearnerSpec(shown, target, {**arguments, "normalise": False})
+        raw = {"gamma": RAW_GAMMA} if cls == "KLDA" else {}
+        found[name] = LearnerSpec(shown, target, {**arguments, **raw, "normalise": False})
         found[f"{name}-unit"] = LearnerSpec(f"{shown}, unit", target, {**arguments, "normalise": True})
     return found
 
@@ -102,6 +114,8 @@ BUILT_IN: dict[str, LearnerSpec] = {
     "exll": _exll("ExLL", "paper"),
     "glocal": LearnerSpec("glocal", EXLL, {"preset": "glocal"}),
     **_baselines(),
+    "offline-logistic": LearnerSpec("Logistic regression, offline", "exll.bench.offline:OfflineLogistic", offline=True),
+    "offline-lda": LearnerSpec("LDA, offline", "exll.bench.offline:OfflineLDA", offline=True),
 }
 
 
@@ -114,8 +128,8 @@ def find_learner(name: str, search: str | None = None) -> LearnerSpec:
         return LearnerSpec(cls, name, search=search)
     known = ", ".join(known for known in BUILT_IN if not known.endswith("-unit"))
     raise BenchError(
-        f"there is no learner {name!r}; there are: {known} (all but exll and glocal also with -unit). A class of your "
-        "own is named my_module:MyLearner."
+        f"there is no learner {name!r}; there are: {known} (baselines also with -unit). A class of your own "
+        "is named my_module:MyLearner."
     )
 
 
