@@ -6,6 +6,7 @@ import pytest
 
 from exll.bench.config import read_plan
 from exll.bench.datasets import open_dataset
+from exll.bench.learners import BUILT_IN
 from exll.bench.summary import Summary
 from tasks import Task, export
 from tasks_table import tables
