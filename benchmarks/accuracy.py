@@ -1,6 +1,6 @@
-"""The study behind the preset ``glocal``: what each step gains, how honest its probabilities are, what is unknown.
+"""The study behind the preset ``glocal``: what each part gains, how honest its probabilities are, what is unknown.
 
-``accuracy.py [accuracy|calibration|unknown|few|prototypes] [--features FILE.npz] [--tasks NAME ...] [--seeds N]``
+``accuracy.py [parts|calibration|unknown|few|prototypes] [--features FILE.npz] [--tasks NAME ...] [--seeds N]``
 prints tables in Markdown (docs/results.md). Without a file the development tasks are measured; a file needs X, y and
 split (train, test).
 """
@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import roc_auc_score
 
 from exll import ExLLClassifier
 from exll.baselines import baseline
-from exll.learner.glocal.judgement import Judgement
+from exll.learner.glocal.judgement import Evidence, Judgement
 from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.glocal.leaving_out import LeftOut
+from exll.learner.glocal.review import Reviewed
 from tasks import DATA, NINE, Task
 
 TASKS = (*NINE, "fruits-all-videos")  # the tenth shares videos between train and test
@@ -39,56 +40,54 @@ def learned(task: Task, how: str, seed: int, **parameters: Any) -> ExLLClassifie
     return ExLLClassifier(records="none", **parameters).fit(task.X[order], task.y[order])
 
 
-def accuracies(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
-    """Every learner and every step of glocal on one stream."""
+class Without(Reviewed):
+    """A review that knows nothing of some parts of a score, so that the others are weighed without them."""
+
+    def _evidence(self, *given: Any) -> Evidence:
+        whole = super()._evidence(*given)
+        with_group, alike = (_without(left, self.left_away) for left in (whole.with_group, whole.with_look_alikes))
+        return replace(whole, with_group=with_group, with_look_alikes=alike)
+
+    left_away: tuple[str, ...] = ()
+
+
+PROTOTYPES, LIFT = ("towards_prototype",), ("towards_lifted", "lifted_nearness")
+
+
+def _without(left_out: LeftOut, names: tuple[str, ...]) -> LeftOut:
+    zeros: dict[str, Any] = {name: np.zeros_like(getattr(left_out, name)) for name in names}
+    return replace(left_out, **zeros)
+
+
+def parts(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """What each part of a score adds: one learned model, judged anew without it."""
     task = Task(name, folder or DATA)
-    order = task.order(how, seed)
-    X, y = task.X[order], task.y[order]
+    model = learned(task, how, seed)
+    assert isinstance(model.learner_, GlocalLearner)
+    reviewed, ridge = model.learner_._reviewed(), model.learner_._judgement.ridge
 
-    def right(predicted: NDArray[Any]) -> float:
-        return float((predicted == task.y_test).mean())
+    def right(judgement: Judgement | None, inference: Any = "fused") -> float:
+        """With other weights: what it learned does not depend on them."""
+        assert judgement is not None
+        assert isinstance(model.learner_, GlocalLearner)
+        model.learner_._judgement, model.learner_._answers = judgement, None
+        return float((model.predict(task.X_test, inference) == task.y_test).mean())
 
-    found = {
-        "NCM": right(baseline("ncm", normalise=True).fit(X, y).predict(task.X_test)),
-        "SLDA": right(baseline("slda", normalise=True).fit(X, y).predict(task.X_test)),
-        "ridge": right(_ridge(X, y, task.X_test)),
+    def without(*names: str) -> Judgement | None:
+        review = Without(**reviewed.__dict__)
+        object.__setattr__(review, "left_away", names)
+        return review.judgement(ridge)
+
+    whole = reviewed.judgement(ridge)
+    return {
+        "cosine, ridge 0.2": right(Judgement()),
+        "classes alone (global)": right(whole, "global"),
+        "prototypes alone (local)": right(whole, "local"),
+        "without prototypes and lift": right(without(*PROTOTYPES, *LIFT)),
+        "without prototypes": right(without(*PROTOTYPES)),
+        "without the lift": right(without(*LIFT)),
+        "glocal": right(whole),
     }
-    paper = learned(task, how, seed, preset="paper")
-    found |= {
-        f"paper {letter}": right(paper.predict(task.X_test, inference)) for letter, inference in INFERENCES.items()
-    }
-    by_confidence = learned(task, how, seed, preset="paper", pair_weights="confidence")
-    found["paper F, by confidence"] = right(by_confidence.predict(task.X_test))
-    glocal = learned(task, how, seed)
-    judgement = glocal.learner_._judgement  # type: ignore[attr-defined]
-    steps = {
-        "cosine, ridge 0.2": Judgement(),
-        "+ ridge from the stream": Judgement(ridge=judgement.ridge),
-        "+ nearness": replace(judgement, prototype_weight=0.0),
-        "+ prototypes = glocal": judgement,
-    }
-    found |= {step: right(_judged_by(glocal, weights).predict(task.X_test)) for step, weights in steps.items()}
-    found["glocal, local alone"] = right(_judged_by(glocal, judgement).predict(task.X_test, "local"))
-    found["glocal, 4 prototypes a class"] = right(learned(task, how, seed, max_prototypes=4).predict(task.X_test))
-    return found
-
-
-INFERENCES: dict[str, Any] = {"M": "global", "P": "local", "F": "fused"}
-
-
-def _ridge(X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any]) -> NDArray[Any]:
-    """Ridge regression on all data at once, classes balanced; no stream learner, only a mark to measure by."""
-    unit, unit_test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X, X_test))
-    predicted: NDArray[Any] = RidgeClassifier(alpha=0.1, class_weight="balanced").fit(unit, y).predict(unit_test)
-    return predicted
-
-
-def _judged_by(classifier: ExLLClassifier, judgement: Judgement) -> ExLLClassifier:
-    """The same model with other weights: what it learned does not depend on them."""
-    assert isinstance(classifier.learner_, GlocalLearner)
-    classifier.learner_._judgement = judgement
-    classifier.learner_._answers = None
-    return classifier
 
 
 def calibration(name: str, how: str, seed: int, folder: Path | None) -> dict[str, Any]:
@@ -199,7 +198,7 @@ def prototypes(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
 
 
 def over_seeds(measure: Callable[..., dict[str, Any]], names: tuple[str, ...], options: Any) -> dict[str, list[Any]]:
-    orders = ORDERS if measure is accuracies else ("iid",)
+    orders = ORDERS if measure is parts else ("iid",)
     cells = [(name, how, seed) for name in names for how in orders for seed in range(options.seeds)]
     runs = Parallel(options.jobs, verbose=5)(delayed(measure)(*cell, options.features) for cell in cells)
     found: dict[str, list[Any]] = {}
@@ -217,15 +216,15 @@ def print_means(found: dict[str, list[Any]]) -> None:
         print(f"| {row} | {' | '.join(cells)} |")
 
 
-def print_accuracy(found: dict[str, list[Any]]) -> None:
-    """Learners down, tasks across, and the mean of the nine."""
+def print_parts(found: dict[str, list[Any]]) -> None:
+    """Parts down, tasks across, and the mean of the nine."""
     for how in ORDERS:
         tasks = [row.removesuffix(f", {how}") for row in found if row.endswith(f", {how}")]
         print(f"\n| {how} | {' | '.join(tasks)} | mean of nine |\n|---|{'---|' * (len(tasks) + 1)}")
-        for learner in found[f"{tasks[0]}, {how}"][0]:
-            means = {task: float(np.mean([run[learner] for run in found[f"{task}, {how}"]])) for task in tasks}
+        for part in found[f"{tasks[0]}, {how}"][0]:
+            means = {task: float(np.mean([run[part] for run in found[f"{task}, {how}"]])) for task in tasks}
             nine = float(np.mean([means[task] for task in tasks if task in NINE] or list(means.values())))
-            print(f"| {learner} | {' | '.join(f'{mean:.3f}' for mean in means.values())} | {nine:.3f} |")
+            print(f"| {part} | {' | '.join(f'{mean:.3f}' for mean in means.values())} | {nine:.3f} |")
 
 
 def print_calibration(found: dict[str, list[Any]]) -> None:
@@ -248,16 +247,16 @@ def print_calibration(found: dict[str, list[Any]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "what", nargs="?", default="accuracy", choices=["accuracy", "calibration", "unknown", "few", "prototypes"]
+        "what", nargs="?", default="parts", choices=["parts", "calibration", "unknown", "few", "prototypes"]
     )
     parser.add_argument("--features", type=Path, help="an .npz with X, y and split, instead of the development tasks")
     parser.add_argument("--tasks", nargs="+", metavar="NAME", help="some of the development tasks")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    default = {"accuracy": TASKS, "unknown": UNKNOWN_TASKS, "few": UNKNOWN_TASKS}.get(options.what, NINE)
+    default = {"parts": TASKS, "unknown": UNKNOWN_TASKS, "few": UNKNOWN_TASKS}.get(options.what, NINE)
     names = (options.features.stem,) if options.features else tuple(options.tasks or default)
-    measures = {"accuracy": accuracies, "calibration": calibration, "unknown": unknown, "few": few}
+    measures = {"parts": parts, "calibration": calibration, "unknown": unknown, "few": few}
     measure = {**measures, "prototypes": prototypes}[options.what]
-    show = {"accuracy": print_accuracy, "calibration": print_calibration}.get(options.what, print_means)
+    show = {"parts": print_parts, "calibration": print_calibration}.get(options.what, print_means)
     show(over_seeds(measure, names, options))
