@@ -12,7 +12,6 @@ import pytest
 from exll.baselines import NCM
 from exll.bench.config import Plan
 from exll.bench.executors import Local
-from exll.bench.learners import LearnerSpec
 from exll.bench.results import ResultsFile
 from exll.bench.runner import run
 from exll.errors import BenchError
@@ -132,11 +131,8 @@ def test_a_share_held_out_is_asked_where_there_is_no_test_part(tmp_path: Path) -
 def test_a_learner_that_sees_all_data_at_once_is_asked_at_the_end_only(tmp_path: Path) -> None:
     stepwise = plan(tmp_path, ["ncm"], ["class-iid"], evaluate="classes 1", test_then_train=5)
 
-    class Offline(LearnerSpec):
-        offline = True
-
     ncm = stepwise.learners[0]
-    offline = Offline("Offline NCM", ncm.target, ncm.arguments)
+    offline = replace(ncm, name="Offline NCM", offline=True)
     outcome = run(replace(stepwise, learners=(ncm, offline)), tmp_path / "out", HERE)
     assert [len(result["curve"]) for result in outcome.results] == [4, 1]
     asked_ahead = [result["variants"][result["learner"]]["test_then_train"] for result in outcome.results]

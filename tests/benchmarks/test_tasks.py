@@ -4,14 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exll.bench.config import read_plan
 from exll.bench.datasets import open_dataset
-from exll.bench.learners import BUILT_IN
-from exll.bench.summary import Summary
 from tasks import Task, export
-from tasks_table import tables
-
-CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
 
 
 @pytest.fixture
@@ -58,38 +52,3 @@ def test_data_sets_of_domains_and_of_clips_are_exported_too(source: Path, tmp_pa
     assert [(example.video, example.frame) for example in clips.train.examples] == [("0", 0), ("0", 1)]
     assert [example.video for example in frames.train.examples] == [None, None]
     assert frames.train.fingerprint() != clips.train.fingerprint()
-
-
-def result(dataset: str, seed: int, accuracy: float, either: float | None = None) -> dict[str, object]:
-    return {
-        "dataset": dataset,
-        "options": {},
-        "order": "iid",
-        "backbone": dataset,
-        "learner": "ExLL",
-        "seed": seed,
-        "variants": {"ExLL-F": {"accuracy": accuracy}},
-        "either_right": either,
-    }
-
-
-def test_the_table_has_means_over_seeds_and_over_the_tasks_with_new_videos() -> None:
-    entries = [
-        result("one.npz", 0, 0.5, 0.7),
-        result("one.npz", 1, 0.7, 0.8),
-        result("fruits-all-videos.npz", 0, 1.0, 1.0),
-        result("two.npz", 0, 0.2, 0.3),
-    ]
-    lines = list(tables(Summary.of(entries)))
-    assert "| | one | fruits-all-videos | two | mean of 2 |" in lines
-    assert "| ExLL-F | 600 ± 141 | 1000 | 200 | 400 |" in lines
-    assert "| ExLL, either right | 750 ± 71 | 1000 | 300 | 525 |" in lines
-
-
-def test_the_plans_have_every_learner_once_on_the_same_ten_tasks() -> None:
-    plans = [read_plan(CONFIGS / name) for name in ("tasks.toml", "tasks-gradient.toml", "tasks-rivals.toml")]
-    learners = [learner.name for plan in plans for learner in plan.learners]
-    assert sorted(learners) == sorted(learner.name for learner in BUILT_IN.values())
-    first, *others = ([(task.dataset, task.order) for task in plan.tasks] for plan in plans)
-    assert all(other == first for other in others)
-    assert len(first) == 20

@@ -57,7 +57,7 @@ class SummedInference(Inference):
     def parts(self, X: Matrix, dots: Matrix) -> Parts:
         return Parts.sum_of(*self.global_and_local(dots))
 
-    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool, lift_counts: bool = False) -> str:
         return f'{self.said(global_k, local_k)}; the sum of both scores is largest for "{self.labels[k]}".'
 
 

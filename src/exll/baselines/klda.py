@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from exll.baselines.base import Baseline
+from exll.baselines.feature_maps import FEATURES, FeatureMap, FourierFeatures
 from exll.baselines.least_squares import diagonal
-from exll.baselines.lifts import FEATURES, FourierFeatures, Lift
-from exll.baselines.moments import LiftedScores, MomentsRule, Totals
+from exll.baselines.moments import MappedScores, MomentsRule, Totals
 from exll.baselines.rule import LearningRule, NearnessScores, Scores
 from exll.errors import InputError
 from exll.learner.precision import FactoredPrecision
@@ -59,17 +59,17 @@ class KLDA(Baseline):
         self.normalise = normalise
 
     def _new_rule(self, width: int) -> LearningRule:
-        lift = FourierFeatures(width, int(self.features), float(self.gamma), self.random_state)
-        return KLDARule(width, lift, float(self.shrinkage), self.variant)
+        feature_map = FourierFeatures(width, int(self.features), float(self.gamma), self.random_state)
+        return KLDARule(width, feature_map, float(self.shrinkage), self.variant)
 
 
 class KLDARule(MomentsRule):
-    def __init__(self, width: int, lift: Lift, shrinkage: float, variant: Variant) -> None:
-        super().__init__(width, lift)
+    def __init__(self, width: int, feature_map: FeatureMap, shrinkage: float, variant: Variant) -> None:
+        super().__init__(width, feature_map)
         self._shrinkage = shrinkage
         self._variant = variant
 
-    def scores(self) -> LiftedScores:
+    def scores(self) -> MappedScores:
         totals = self._totals()[0]
         counts = totals.counts[:, None]
         means, mean = totals.sums / counts, totals.sums.sum(axis=0) / counts.sum()
@@ -79,7 +79,7 @@ class KLDARule(MomentsRule):
             if self._variant == "lda"
             else CosineScores.under(precision, means, mean)
         )
-        return LiftedScores(self._lift, scores)
+        return MappedScores(self._map, scores)
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
         super().restore(state, classes, samples)

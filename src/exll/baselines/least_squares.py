@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import blas
 
 from exll.baselines.base import Baseline
-from exll.baselines.lifts import Lift
-from exll.baselines.moments import LiftedScores, MomentsRule, Totals
+from exll.baselines.feature_maps import FeatureMap
+from exll.baselines.moments import MappedScores, MomentsRule, Totals
 from exll.baselines.rule import LearningRule, LinearScores
 from exll.errors import InputError
 from exll.learner.precision import FactoredPrecision
@@ -58,15 +58,15 @@ class LeastSquares(Baseline):
         self.normalise = normalise
 
     def _new_rule(self, width: int) -> LearningRule:
-        return LeastSquaresRule(width, Lift(width), self.penalty)
+        return LeastSquaresRule(width, FeatureMap(width), self.penalty)
 
 
 class LeastSquaresRule(MomentsRule):
-    def __init__(self, width: int, lift: Lift, penalty: Penalty) -> None:
-        super().__init__(width, lift, hold_out=penalty == "auto")
+    def __init__(self, width: int, feature_map: FeatureMap, penalty: Penalty) -> None:
+        super().__init__(width, feature_map, hold_out=penalty == "auto")
         self._penalty = penalty
 
-    def scores(self) -> LiftedScores:
+    def scores(self) -> MappedScores:
         with np.errstate(all="ignore"):  # a forged file may overflow; the weights are looked at
             weights = self._weights()
         if not np.abs(weights).max() <= LARGEST_WEIGHT:
@@ -74,7 +74,7 @@ class LeastSquaresRule(MomentsRule):
                 "the weights of least squares became too large to multiply with: its vectors are too small or its "
                 "model file was forged; take normalise=True."
             )
-        return LiftedScores(self._lift, LinearScores(weights, np.zeros(len(weights))))
+        return MappedScores(self._map, LinearScores(weights, np.zeros(len(weights))))
 
     def _weights(self) -> Matrix:
         """(classes, D)"""
@@ -98,7 +98,7 @@ class LeastSquaresRule(MomentsRule):
     def _weights_of_rows(self) -> Matrix:
         r"""The same from the samples Z themselves, $W = Z^T (Z Z^T + \lambda I)^{-1} E$: with fewer samples than
         features that is the smaller system."""
-        (Z, classes), *held_out = self._lifted()
+        (Z, classes), *held_out = self._mapped()
         targets = np.eye(self._class_count)
         if not held_out:
             return combined(Z, targets[classes], float(self._penalty)).T @ Z

@@ -1,7 +1,7 @@
-"""Sums over lifted vectors: of their outer products, and of the vectors of every class.
+"""Sums over mapped vectors: of their outer products, and of the vectors of every class.
 
-Samples are lifted and added in blocks, which is many times faster than one by one. The first block is as large as a
-lifted vector is long: while there are fewer samples than features, the samples themselves are the smaller model. Where
+Samples are mapped and added in blocks, which is many times faster than one by one. The first block is as large as a
+mapped vector is long: while there are fewer samples than features, the samples themselves are the smaller model. Where
 a block ends depends on the count of samples alone, so the bits do not depend on how the stream was cut into calls.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from exll.baselines.lifts import Lift
+from exll.baselines.feature_maps import FeatureMap
 from exll.baselines.rule import LearningRule, Scores
 from exll.linalg.growing_array import GrowingArray
 from exll.linalg.lapack import add_outer_products, add_outer_products_packed
@@ -82,16 +82,16 @@ class Moments:
 
 
 class MomentsRule(LearningRule):
-    """A rule of the moments of lifted vectors; with ``hold_out``, every fifth sample of a class goes into moments of
+    """A rule of the moments of mapped vectors; with ``hold_out``, every fifth sample of a class goes into moments of
     its own."""
 
-    def __init__(self, width: int, lift: Lift, hold_out: bool = False) -> None:
+    def __init__(self, width: int, feature_map: FeatureMap, hold_out: bool = False) -> None:
         self._width = width
-        self._lift = lift
-        self._parts = [Moments(lift.width) for _ in range(1 + hold_out)]
-        self._first_block = max(BLOCK, lift.width)
+        self._map = feature_map
+        self._parts = [Moments(feature_map.width) for _ in range(1 + hold_out)]
+        self._first_block = max(BLOCK, feature_map.width)
         self._class_count = 0
-        self._pending = GrowingArray((width,), np.float64)  # not lifted yet
+        self._pending = GrowingArray((width,), np.float64)  # not mapped yet
         self._pending_classes = GrowingArray((), np.int64)
 
     def learn(self, x: Vector, k: int) -> None:
@@ -99,7 +99,7 @@ class MomentsRule(LearningRule):
         self._pending.append(x)
         self._pending_classes.append(k)
         if len(self._pending) == (BLOCK if self._folded else self._first_block):
-            for part, (Z, classes) in zip(self._parts, self._lifted(), strict=True):
+            for part, (Z, classes) in zip(self._parts, self._mapped(), strict=True):
                 part.add(Z, classes)
             self._pending = GrowingArray((self._width,), np.float64)
             self._pending_classes = GrowingArray((), np.int64)
@@ -109,9 +109,9 @@ class MomentsRule(LearningRule):
         """Whether there is more than what is pending."""
         return self._parts[0].triangle is not None
 
-    def _lifted(self) -> list[tuple[Matrix, Indices]]:
+    def _mapped(self) -> list[tuple[Matrix, Indices]]:
         """The pending samples of every part."""
-        Z, classes = self._lift(self._pending.filled), self._pending_classes.filled
+        Z, classes = self._map(self._pending.filled), self._pending_classes.filled
         if len(self._parts) == 1:
             return [(Z, classes)]
         seen = self._counts()
@@ -131,17 +131,17 @@ class MomentsRule(LearningRule):
     def _totals(self) -> list[Totals]:
         return [
             part.totals(Z, classes, self._class_count)
-            for part, (Z, classes) in zip(self._parts, self._lifted(), strict=True)
+            for part, (Z, classes) in zip(self._parts, self._mapped(), strict=True)
         ]
 
     @property
     def n_parameters(self) -> int:
-        sums = len(self._parts) * self._lift.width * (self._lift.width + self._class_count)
-        return self._lift.n_parameters + sums
+        sums = len(self._parts) * self._map.width * (self._map.width + self._class_count)
+        return self._map.n_parameters + sums
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + self._lift.nbytes
+        return super().nbytes + self._map.nbytes
 
     def state(self) -> Tensors:
         parts = {
@@ -150,11 +150,11 @@ class MomentsRule(LearningRule):
             for name, array in part.state().items()
         }
         pending = {"pending": self._pending.filled, "pending_classes": self._pending_classes.filled}
-        return {**parts, **pending, **self._lift.state()}
+        return {**parts, **pending, **self._map.state()}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
         self._class_count = classes
-        self._lift.restore(state)
+        self._map.restore(state)
         for prefix, part in zip(NAMES, self._parts, strict=False):
             part.restore(state, prefix)
             if len(part.counts) > classes:
@@ -179,9 +179,9 @@ class MomentsRule(LearningRule):
 
 
 @dataclass(frozen=True)
-class LiftedScores:
-    lift: Lift
+class MappedScores:
+    map: FeatureMap
     scores: Scores
 
     def __call__(self, X: Matrix) -> Matrix:
-        return self.scores(self.lift(X))
+        return self.scores(self.map(X))

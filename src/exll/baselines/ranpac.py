@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from exll.baselines.base import Baseline
+from exll.baselines.feature_maps import FEATURES, RandomReLU
 from exll.baselines.least_squares import PENALTY, LeastSquaresRule, Penalty
-from exll.baselines.lifts import FEATURES, RandomReLU
 from exll.baselines.rule import LearningRule
 
 

@@ -63,7 +63,7 @@ class Cell:
             "backbone": self.backbone,
             "seed": self.seed,
             "axis": self.task.axis,
-            "offline": getattr(self.learner, "offline", False),
+            "offline": self.learner.offline,
         }
 
     def run(self) -> dict[str, Any]:

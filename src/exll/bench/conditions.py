@@ -99,6 +99,8 @@ class Conditions:
                 f"there is no domain {self.test_domain!r} to ask; there are: {', '.join(known) or 'no domains'}."
             )
         learned = [example for example in train if example.domain != self.test_domain]
+        if not learned:
+            raise BenchError(f"all examples are of the domain {self.test_domain!r}: nothing is left to learn.")
         return learned, [example for example in asked if example.domain == self.test_domain]
 
 
@@ -113,6 +115,8 @@ def _held_out(examples: list[Example], share: float) -> tuple[list[Example], lis
         chosen = set(rng.permutation(len(units))[:count].tolist())
         for place, unit in enumerate(units):
             (asked if place in chosen else learned).extend(unit)
+    if not asked:
+        raise BenchError("hold_out needs a class with two examples, or two videos; there is none.")
     return learned, asked
 
 

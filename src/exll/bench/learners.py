@@ -5,6 +5,7 @@ import importlib
 import inspect
 import sys
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -138,17 +139,19 @@ def with_arguments(learner: LearnerSpec, arguments: dict[str, Any]) -> LearnerSp
 
 
 def parameters_of(learner: Any) -> int | None:
-    """Numbers that a learner keeps, where it says so or is ExLL: means of classes and prototypes, the covariance, and
-    what its records and reservoir hold (docs/bench.md)."""
+    """Numbers that a learner keeps, where it says so or is ExLL: means of classes and prototypes, the covariance, what
+    its records and reservoir hold, and its lift (docs/bench.md)."""
     own = getattr(learner, "n_parameters_", None)
     if own is not None:
         return int(own)
     inner = getattr(learner, "learner_", None)
     if inner is None or not hasattr(inner, "prototype_count"):
         return None
-    kept = ("records.", "reservoir.")
-    records = sum(array.size for name, array in inner.state().items() if name.startswith(kept))
-    return int(inner.width * (inner.class_count + inner.prototype_count) + inner.width**2 + records)
+    state, kept = inner.state(), ("records.", "reservoir.")
+    records = sum(array.size for name, array in state.items() if name.startswith(kept))
+    classes, features = state["lift.means"].shape if "lift.means" in state else (0, 0)
+    lift = features * (classes + features + inner.width)  # means, covariance and directions
+    return int(inner.width * (inner.class_count + inner.prototype_count) + inner.width**2 + records + lift)
 
 
 def bytes_of(learner: Any) -> int | None:
@@ -162,6 +165,18 @@ def _parameters(learner: Any) -> dict[str, Any]:
 
 def _source(cls: type[Any]) -> str:
     if cls.__module__.startswith("exll."):
-        return f"exll {__version__}"
+        return f"exll {__version__} {_source_of_learners()}"
     file = inspect.getsourcefile(cls)
     return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+@cache
+def _source_of_learners() -> str:
+    """A hash of all code that a learner of ours consists of."""
+    package = Path(__file__).parents[1]
+    files = [path for folder in ("learner", "baselines", "linalg") for path in (package / folder).rglob("*.py")]
+    files += [package / "bench" / "offline.py", *package.glob("*.py")]
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

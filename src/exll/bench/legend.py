@@ -15,7 +15,7 @@ LEARNERS = {
     "ExLL-M": "ExLL as in the paper, global inference: the nearest class mean (MegaCloud)",
     "ExLL-P": "ExLL as in the paper, local inference: the nearest prototype",
     "ExLL-F": "ExLL as in the paper, fused inference: a table of the labels that ExLL-P and ExLL-M give together",
-    "glocal": "the default preset of exll: class means and prototypes, weighted by what the stream itself teaches",
+    "glocal": "the default of exll: class means, prototypes and random features, weighted by what the stream teaches",
     "Perceptron": "one weight vector per class, changed where an answer is wrong",
     "Fine-Tune": "a linear layer, one gradient step per example",
     "Naive Bayes": "a mean and a variance per class and feature",

@@ -131,7 +131,7 @@ def _cells(plan: Plan, places: dict[Where, _Place], out: Path) -> Iterator[Cell]
             folder = out.resolve() / "features" / f"{place.name}-{seen_by}-{place.identity[:12]}"
             for learner, seed in plan.runs_of(task):
                 # One that sees all data at once has nothing to say on the way.
-                asked = task.asked_at_the_end if getattr(learner, "offline", False) else task
+                asked = task.asked_at_the_end if learner.offline else task
                 yield Cell(learner, asked, seed, seen_by, place.identity, folder)
 
 

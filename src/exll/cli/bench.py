@@ -68,7 +68,7 @@ def features(
         ),
     ],
     learners: Annotated[
-        str, typer.Option(help="Names with commas between; a class of your own is my_module:MyLearner.")
+        str, typer.Option(help="Names, separated by commas; a class of your own is my_module:MyLearner.")
     ] = "ncm,slda,slda-unit,exll,glocal",
     orders: Annotated[
         str, typer.Option(help="Orders with commas between; 'few-shot 5' leaves some out.")
@@ -100,7 +100,7 @@ def compare(
     ],
     out: OutOption = Path("exll-compare"),
     learners: Annotated[
-        str | None, typer.Option(help="Names with commas between [default: all, each in its better form].")
+        str | None, typer.Option(help="Names, separated by commas [default: all, each in its better form].")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many orders; learners that cost much get one.")] = 3,
     jobs: JobsOption = None,
@@ -108,7 +108,7 @@ def compare(
 ) -> None:
     """Compare all learners on a folder of features.
 
-    What a file holds decides its tasks: a split, domains, videos (docs/bench.md). There is nothing to choose.
+    What a file holds decides its tasks: a split, domains, videos (docs/bench.md). The tasks are fixed.
     """
     from exll.bench.compare import all_learners, compare_plan
 

@@ -188,7 +188,11 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
                 inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
             reason=inference.reason(
-                k, global_k, local_k, local_part is None or bool(np.abs(local_part).max() > NEGLIGIBLE)
+                k,
+                global_k,
+                local_k,
+                local_counts=local_part is None or _counts(local_part),
+                lift_counts=lifted_part is not None and _counts(lifted_part),
             ),
             megacloud_membership=min(1.0, float(inference.judged(x[None, :], dots, "global").posteriors[0, k])),
             global_score=float(global_scores[0, k]),
@@ -201,6 +205,10 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
             against=() if second is None else tuple(contributions(inference, x, second)),
             combination=inference.combination,
         )
+
+
+def _counts(part: Matrix) -> bool:
+    return bool(np.abs(part).max() > NEGLIGIBLE)
 
 
 def _class_of_near_miss(local_scores: Vector, k: int, second: int) -> int | None:

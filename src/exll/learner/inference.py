@@ -84,7 +84,6 @@ class Inference(ABC):
     """
 
     says_unknown: ClassVar[bool] = False  # where True, ``judged`` measures novelty and there are limits for it
-    combination: ClassVar[Combination] = Combination()
 
     preset: str
     labels: tuple[Label, ...]  # in the order of first sight
@@ -146,9 +145,15 @@ class Inference(ABC):
         """The answer for every row, with the :meth:`dots` of X."""
 
     @abstractmethod
-    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool, lift_counts: bool = False) -> str:
         """Why the fused answer is class k, in one sentence, where global inference answers ``global_k`` and local
-        inference ``local_k``. ``local_counts`` is False where the local scores add next to nothing."""
+        inference ``local_k``. ``local_counts`` is False where the local scores add next to nothing, ``lift_counts``
+        where those of a lift do."""
+
+    @property
+    def combination(self) -> Combination:
+        """How local and global inference become one answer, in words."""
+        return Combination()
 
     def said(self, global_k: int, local_k: int) -> str:
         """What local and global inference answer: how such a sentence begins."""

@@ -180,3 +180,52 @@ def test_lifted_vectors_have_no_negative_number() -> None:
     Z = lifted(X, X.mean(axis=0).astype(np.float32))
     assert Z.min() == 0
     assert 0.3 < (Z > 0).mean() < 0.7
+
+
+FORGED: dict[str, Any] = {
+    "a class too many": lambda s: (
+        s | {"counts": np.append(s["counts"], 1), "means": np.append(s["means"], s["means"][:1], 0)}
+    ),
+    "a class of nothing": lambda s: s | {"counts": np.array([0, *s["counts"][1:]])},
+    "a count below zero": lambda s: s | {"counts": -s["counts"]},
+    "a waiting sample of no class": lambda s: s | {"waiting_classes": s["waiting_classes"] * 0 - 1},
+    "a waiting sample of a later class": lambda s: s | {"waiting_classes": s["waiting_classes"] * 0 + CLASSES + 1},
+    "a sample too many": lambda s: s | {"counts": s["counts"] + 1},
+    "a waiting sample without a vector": lambda s: s | {"waiting": s["waiting"][1:]},
+    "a centre of another width": lambda s: s | {"centre": s["centre"][1:]},
+    "a triangle of another width": lambda s: s | {"triangle": s["triangle"][1:]},
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_forged_lift_is_refused(case: str) -> None:
+    X, y = some_samples(1100)
+    state = taught(X, y).state()
+    Lift(WIDTH).restore(state, np.bincount(y))
+    with pytest.raises(ValueError, match=r"the lift|of no class|triangle|shape"):
+        Lift(WIDTH).restore(FORGED[case](state), np.bincount(y))
+
+
+def test_the_reason_says_where_the_lift_decides() -> None:
+    X, y = rings(2000)
+    model, found = ExLLClassifier(max_prototypes=1).fit(X, y), 0
+    for row in X[:60]:
+        explanation = model.explain(row)
+        if explanation.label not in (explanation.global_label, explanation.local_label):
+            found += 1
+            assert f'turn the sum: "{explanation.label}" comes first' in explanation.reason
+        elif explanation.lifted_score:
+            assert "of the lift" in explanation.reason
+    assert found > 5
+    assert "(the lift)" in explanation.combination.rule
+    young = ExLLClassifier(max_prototypes=1).fit(X[:500], y[:500]).explain(X[0])
+    assert "lift" not in young.reason + young.combination.rule
+
+
+def test_classes_that_hardly_vary_are_told_apart_without_huge_numbers() -> None:
+    y = np.arange(1200) % 2
+    X = np.array([[1.0, 2.0, 3.0, 0.5], [3.0, -1.0, 0.5, 2.0]])[y]
+    model = ExLLClassifier(lengths="ignored").fit(X, y)
+    judged = glocal_learner(model)._judgement
+    assert max(judged.lifted_weight, judged.lifted_nearness_weight) < 1e3
+    assert model.predict(X[:2]).tolist() == [0, 1]

@@ -25,13 +25,6 @@ class GlocalInference(Inference):
     """Fused scores are those of the classes plus a share of those of their best prototypes."""
 
     says_unknown: ClassVar[bool] = True
-    combination: ClassVar[Combination] = Combination(
-        rule="Local and global inference give every class a score, and so do random features of the input (the lift). "
-        "The three are added. How much each counts was learned from the examples.",
-        decider="what local inference adds",
-        counted="among the examples that the model left out to judge itself",
-    )
-
     judgement: Judgement
     calibrated: Calibrated | None
     local_share: float  # of the scores of prototypes, for inputs that are not unusual
@@ -50,8 +43,20 @@ class GlocalInference(Inference):
     def parts(self, X: Matrix, dots: Matrix) -> Parts:
         return self._parts(X, dots)[0]
 
-    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
-        if self.local_share < NEGLIGIBLE and k == global_k:
+    @property
+    def combination(self) -> Combination:
+        lift = " So do random features of the input (the lift), which may replace much of the global score."
+        return Combination(
+            rule=f"Local and global inference give every class a score.{'' if self.lifted is None else lift} "
+            "The scores are added. How much each counts was learned from the examples.",
+            decider="what local inference adds" if self.lifted is None else "the rest of the sum",
+            counted="among the examples that the model left out to judge itself",
+        )
+
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool, lift_counts: bool = False) -> str:
+        if lift_counts:
+            how = self._reason_with_lift(k, global_k, local_k)
+        elif self.local_share < NEGLIGIBLE and k == global_k:
             how = "So far only the classes as a whole count; single groups have no weight yet."
         elif not local_counts and k == global_k:
             how = "The less usual an input is, the less a single group counts: here only the classes as a whole do."
@@ -62,6 +67,14 @@ class GlocalInference(Inference):
         modest = "Most classes came in one clip or place only, so the confidence is held down."
         sentences = f"{self.said(global_k, local_k)}.", how, self.happened(k, global_k, local_k)
         return " ".join(filter(None, (*sentences, modest if self.judgement.seen_once > 0.5 else "")))
+
+    def _reason_with_lift(self, k: int, global_k: int, local_k: int) -> str:
+        random_features = "the random features of the lift"
+        if k not in (global_k, local_k):
+            return f'But {random_features} turn the sum: "{self.labels[k]}" comes first in it.'
+        if global_k == local_k:
+            return f"The answer is the sum of their scores and of those of {random_features}."
+        return f'In the sum of their scores and of those of {random_features}, "{self.labels[k]}" comes first.'
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.judgement.disputes_of(global_k, local_k)

@@ -9,7 +9,7 @@ were learned; their mean becomes c and stays. How much the lift counts is for th
 Between two kinks z is linear in x, so the score of a class at x is $w(x)^T x + b(x)$ with
 $w(x) = \sum_{j: p_j^T(x - c) > 0} w_j p_j$: it can be taken apart by place, exactly, like the scores without the lift.
 
-Sums are kept in single precision: with so large a ridge nothing in an answer hangs on more.
+Sums are kept in single precision: with so large a ridge, more digits would change no answer.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from exll.types import Indices, Matrix, Tensors, Vector
 MOST_FEATURES, FEATURES_PER_NUMBER = 2000, 4
 RIDGE = 0.03  # of the mean eigenvalue
 LIFTED_TOGETHER = 64  # samples: one product for all of them
-LEAST_TRACE = 1e-12
+LEAST_VARIANCE = 1e-10  # of a feature, within the classes: less than single precision can tell
 
 Singles: TypeAlias = NDArray[Any]  # of float32, where others have doubles
 
@@ -41,8 +41,8 @@ def feature_count(width: int) -> int:
 
 @lru_cache(maxsize=4)
 def directions(width: int) -> Singles:
-    """P, (d, features), in blocks of orthogonal directions, which cover the space as evenly as half as many again that
-    are drawn one by one."""
+    """P, (d, features), in blocks of orthogonal directions, which cover the space as evenly as 1.5 times as many
+    directions that are drawn one by one."""
     features = feature_count(width)
     rng = np.random.RandomState(0)  # a sequence that numpy promises never to change
     with one_blas_thread():
@@ -146,8 +146,8 @@ class Lift:
         shares = counts.filled / total
         origin = (shares @ means.filled).astype(np.float32)
         seen = means.filled - origin
-        trace = self.scatter.trace + float(np.vdot(more, more))
-        ridge = RIDGE * max(trace, LEAST_TRACE) / (total * self.scatter.width)
+        variance = (self.scatter.trace + float(np.vdot(more, more))) / (total * self.scatter.width)
+        ridge = RIDGE * max(variance, LEAST_VARIANCE)
         precision = factored_precision(self.scatter, total, Shrinkage(1.0, ridge), more)
         products = precision.apply(seen)
         squared_norms = np.vecdot(seen, products).astype(np.float64)
@@ -171,7 +171,10 @@ class Lift:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.state().values())
+        if not self.begun:
+            return 0
+        kept = (self._counts, self._means, self._waiting, self._waiting_classes)
+        return self._centre.nbytes + self.scatter.nbytes + sum(array.nbytes for array in kept)
 
     def state(self) -> Tensors:
         if not self.begun:
@@ -195,20 +198,30 @@ class Lift:
         self._means = GrowingArray((self.scatter.width,), np.float32, state["means"])
         self._waiting = GrowingArray((self.width,), np.float32, state["waiting"])
         self._waiting_classes = GrowingArray((), np.int64, state["waiting_classes"])
-        waiting = self._waiting_classes.filled
         self.scatter.restore(state)
-        counted = np.zeros(len(class_counts), np.int64)
-        counted[: len(self._counts)] = self._counts.filled[: len(class_counts)]
-        np.add.at(counted, waiting, 1)
+        counts, waiting = self._counts.filled, self._waiting_classes.filled
         if (
             self._centre.shape != (self.width,)
-            or len(self._counts) != len(self._means)
+            or len(counts) != len(self._means)
             or len(waiting) != len(self._waiting)
-            or not len(waiting) < LIFTED_TOGETHER
-            or not np.array_equal(counted, class_counts)
+            or len(waiting) >= LIFTED_TOGETHER
+            or counts.min(initial=1) < 1
             or self.scatter.triangle is None
+            or not np.array_equal(_counted(counts, waiting.tolist()), class_counts)
         ):
             raise ValueError("the lift does not hold all samples")
+
+
+def _counted(counts: Indices, waiting: list[int]) -> list[int]:
+    """Samples per class, the waiting ones included; a class that is new among them must be the next one."""
+    counted: list[int] = counts.tolist()
+    for k in waiting:
+        if not 0 <= k <= len(counted):
+            raise ValueError("a sample of the lift is of no class")
+        if k == len(counted):
+            counted.append(0)
+        counted[k] += 1
+    return counted
 
 
 class LiftedProducts:
@@ -239,9 +252,10 @@ class LiftedProducts:
         dots, squared = self._dots[rows], self._squared_norms[rows]
         u_classes = dots - own[k]
         z_u = squared - dots[at, k]
-        u_u = z_u - u_classes[at, k]
+        u_u = np.maximum(z_u - u_classes[at, k], 0.0)
         w = np.where(n > 1, n / np.maximum(n - 1.0, 1.0), 0.0) / total
-        gain = w / np.maximum(1.0 - w * u_u, SHORTEST)
+        least = RIDGE / (self._rows.shape[1] + RIDGE)  # what the ridge leaves where only z varied
+        gain = w / np.maximum(1.0 - w * u_u, least)
         z_centre, own_centre = self._with_centres(rows, group_of, k)
         step = missing / np.maximum(n - missing, 1.0)
         lost = z_centre - dots[at, k] + gain * z_u * (z_centre - own_centre - u_classes[at, k])

@@ -51,7 +51,7 @@ class PaperInference(Inference):
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.fusion.counts_of_pair(global_k, local_k)
 
-    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
+    def reason(self, k: int, global_k: int, local_k: int, local_counts: bool, lift_counts: bool = False) -> str:
         said, counts = self.said(global_k, local_k), self.counts_of_pair(global_k, local_k)
         share = self.fusion.share(global_k, local_k, k) if counts else None
         weighed = "" if share is None else f" Each time counts by its confidence, which makes it {share:.0%}."

@@ -14,7 +14,7 @@ FEATURES = Allowed(
 )
 
 
-class Lift:
+class FeatureMap:
     """Vectors as they are."""
 
     n_parameters = 0
@@ -36,7 +36,7 @@ class Lift:
         return
 
 
-class RandomLift(Lift):
+class RandomMap(FeatureMap):
     """Of a matrix with entries from N(0, 1). The generator that drew it is saved, and not the matrix."""
 
     def __init__(self, inputs: int, width: int, seed: int | None) -> None:
@@ -63,15 +63,15 @@ class RandomLift(Lift):
             self._draw(start)
 
 
-class RandomReLU(RandomLift):
+class RandomReLU(RandomMap):
     r"""$\max(0, xP)$ with P from N(0, 1)."""
 
     def __call__(self, X: Matrix) -> Matrix:
-        lifted: Matrix = X @ self._matrix
-        return np.maximum(lifted, 0.0, out=lifted)
+        mapped: Matrix = X @ self._matrix
+        return np.maximum(mapped, 0.0, out=mapped)
 
 
-class FourierFeatures(RandomLift):
+class FourierFeatures(RandomMap):
     r"""$\sqrt{2/D}\cos(xW + b)$ with W from $N(0, 2\gamma)$ and b even in $[0, 2\pi)$: the product of two of them is
     about $\exp(-\gamma|x - y|^2)$."""
 
@@ -90,8 +90,8 @@ class FourierFeatures(RandomLift):
         return self._matrix.size + self._phases.size
 
     def __call__(self, X: Matrix) -> Matrix:
-        lifted: Matrix = X @ self._matrix
-        lifted += self._phases
-        np.cos(lifted, out=lifted)
-        lifted *= np.sqrt(2.0 / self.width)
-        return lifted
+        mapped: Matrix = X @ self._matrix
+        mapped += self._phases
+        np.cos(mapped, out=mapped)
+        mapped *= np.sqrt(2.0 / self.width)
+        return mapped
