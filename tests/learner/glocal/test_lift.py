@@ -215,7 +215,7 @@ def test_the_reason_says_where_the_lift_decides() -> None:
             found += 1
             assert f'turn the sum: "{explanation.label}" comes first' in explanation.reason
         elif explanation.lifted_score:
-            assert "of the lift" in explanation.reason
+            assert "(the lift)" in explanation.reason
     assert found > 5
     assert "(the lift)" in explanation.combination.rule
     young = ExLLClassifier(max_prototypes=1).fit(X[:500], y[:500]).explain(X[0])

@@ -55,7 +55,7 @@ class GlocalInference(Inference):
 
     def reason(self, k: int, global_k: int, local_k: int, local_counts: bool, lift_counts: bool = False) -> str:
         if lift_counts:
-            how = self._reason_with_lift(k, global_k, local_k)
+            how = self._reason_with_lift(k, global_k, local_k, local_counts)
         elif self.local_share < NEGLIGIBLE and k == global_k:
             how = "So far only the classes as a whole count; single groups have no weight yet."
         elif not local_counts and k == global_k:
@@ -68,13 +68,17 @@ class GlocalInference(Inference):
         sentences = f"{self.said(global_k, local_k)}.", how, self.happened(k, global_k, local_k)
         return " ".join(filter(None, (*sentences, modest if self.judgement.seen_once > 0.5 else "")))
 
-    def _reason_with_lift(self, k: int, global_k: int, local_k: int) -> str:
-        random_features = "the random features of the lift"
+    def _reason_with_lift(self, k: int, global_k: int, local_k: int, local_counts: bool) -> str:
+        only = "" if local_counts else "Single groups add nothing here. "
         if k not in (global_k, local_k):
-            return f'But {random_features} turn the sum: "{self.labels[k]}" comes first in it.'
+            return (
+                f'{only}But random features of the input (the lift) turn the sum: "{self.labels[k]}" comes first in it.'
+            )
+        summed = "their scores" if local_counts else "the scores of the classes"
+        summed += " and of random features of the input (the lift)"
         if global_k == local_k:
-            return f"The answer is the sum of their scores and of those of {random_features}."
-        return f'In the sum of their scores and of those of {random_features}, "{self.labels[k]}" comes first.'
+            return f"{only}The answer is the sum of {summed}."
+        return f'{only}In the sum of {summed}, "{self.labels[k]}" comes first.'
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.judgement.disputes_of(global_k, local_k)
