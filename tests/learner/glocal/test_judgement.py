@@ -114,7 +114,8 @@ def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, floa
 
 def slow_loss(found: Judgement, left_out: LeftOut) -> float:
     """The log-loss, sample by sample, and the prior. Every class has the same weight."""
-    typical, lifted = (float(np.sqrt(np.mean(norms**2))) for norms in (left_out.norms, left_out.lifted_norms))
+    lifted_norms = left_out.lifted_norms if left_out.lifted_norms.any() else np.ones(1)
+    typical, lifted = (float(np.sqrt(np.mean(norms**2))) for norms in (left_out.norms, lifted_norms))
     of_classes = [found.class_weight * typical / COSINE_WIDTH, found.nearness_weight]  # with few columns
     of_detail = [found.class_change, found.prototype_weight * typical / PROTOTYPE_WIDTH]
     of_lift = [found.lifted_weight * lifted / COSINE_WIDTH, found.lifted_nearness_weight]

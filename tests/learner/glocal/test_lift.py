@@ -229,3 +229,13 @@ def test_classes_that_hardly_vary_are_told_apart_without_huge_numbers() -> None:
     judged = glocal_learner(model)._judgement
     assert max(judged.lifted_weight, judged.lifted_nearness_weight) < 1e3
     assert model.predict(X[:2]).tolist() == [0, 1]
+
+
+def test_it_has_no_weight_where_all_came_in_groups() -> None:
+    X, y = rings(2000)
+    groups = [f"{k} in place {i // 100}" for i, k in enumerate(y.tolist())]
+    model = ExLLClassifier().fit(X, y)
+    grouped = ExLLClassifier().partial_fit(X, y, groups=groups)
+    assert glocal_learner(model)._judgement.lifts
+    assert glocal_learner(grouped)._lift.begun
+    assert not glocal_learner(grouped)._judgement.lifts

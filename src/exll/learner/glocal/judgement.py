@@ -242,7 +242,7 @@ def _class_weights(left_out: LeftOut, columns: int) -> tuple[float, float]:
 
 def _with_detail(judgement: Judgement, left_out: LeftOut, columns: int) -> Judgement:
     """Add the weights of what counts where x is usual. What the classes alone say of an unusual x stays."""
-    unit, lifted_unit = _typical(left_out.norms), _typical(left_out.lifted_norms)
+    unit, lifted_unit = _typical(left_out.norms), _typical(left_out.lifted_norms[left_out.lifted_norms > 0])
     given, shares = _class_scores(judgement, left_out), judgement.local_shares(_novelty(judgement, left_out))[:, None]
     parts = [
         shares * given,
@@ -349,7 +349,7 @@ def _mean_and_std(values: Vector) -> tuple[float, float]:
 
 
 def _typical(norms: Vector) -> float:
-    return float(np.sqrt(np.mean(norms**2)))
+    return float(np.sqrt(np.mean(norms**2))) if len(norms) else 1.0
 
 
 def _balanced(truth: Indices) -> Vector:

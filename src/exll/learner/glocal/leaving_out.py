@@ -55,7 +55,7 @@ class LeftOut:
     norms: Vector  # |x - o|, (R,)
     towards_lifted: Matrix  # as the first, in the space of the lift; zero where there is none
     lifted_nearness: Matrix
-    lifted_norms: Vector
+    lifted_norms: Vector  # zero where the lift says nothing
     truth: Indices  # (R,)
     rows: Indices  # (R,) which samples of the reservoir they are
 
@@ -341,7 +341,7 @@ class _Left:
             norms=np.sqrt(np.maximum(self.x_squared_norms, SHORTEST)),
             towards_lifted=np.zeros_like(self.dots),
             lifted_nearness=np.zeros_like(self.dots),
-            lifted_norms=np.ones(len(self.usable)),
+            lifted_norms=np.zeros(len(self.usable)),
             truth=self.truth,
             rows=self.usable,
         )

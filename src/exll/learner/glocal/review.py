@@ -128,7 +128,8 @@ class Reviewed:
         p, n, photos = products, self.samples, groups.photos
         together, alike = groups_that_came_together(p, groups, self.origin), look_alikes(p.means, p.own).among(photos)
         alone = left_out_alone(p, n).among(photos).with_lift(lifted)
-        with_group = alone.joined(left_out_with_group(p, n, together).with_lift(lifted, together))
+        # What the lift would say of a sample without its whole group is not known, so it says nothing of those.
+        with_group = alone.joined(left_out_with_group(p, n, together))
         with_look_alikes = left_out_with_group(p, n, alike).with_lift(lifted, alike)
         return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative, p.X.shape[1])
 
@@ -148,7 +149,7 @@ class Reviewed:
         third = thirds(p.means, p.own, p.truth).among(groups.photos & groups.informative)
         together = groups_that_came_together(p, groups, self.origin)
         elsewhere = left_out_with_group(p, self.samples, third).with_lift(lifted, third)
-        elsewhere = elsewhere.joined(left_out_with_group(p, self.samples, together).with_lift(lifted, together))
+        elsewhere = elsewhere.joined(left_out_with_group(p, self.samples, together))
         alone = left_out_alone(p, self.samples).with_lift(lifted)
         of_alone, _ = probability_of_truth(judgement, confidence, alone)
         of_elsewhere, answers = probability_of_truth(judgement, confidence, elsewhere)
