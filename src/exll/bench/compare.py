@@ -21,8 +21,9 @@ RAREST = 0.02
 
 # Those that step along a gradient hardly leave chance on unit vectors (docs/results.md); the others are better on them.
 ON_RAW_FEATURES = ("perceptron", "fine-tune", "replay-2pc", "replay-20pc")
-# They cost much.
-ONE_SEED = ("fine-tune", "replay-", "ranpac", "klda", "fecam", "rda", "knn", "offline-")
+# One seed. Of these only the two strongest take part in the conditions.
+COSTLY = ("fine-tune", "replay-", "ranpac", "klda", "fecam", "rda", "knn", "offline-")
+ALSO_IN_CONDITIONS = ("ranpac", "klda-cosine")
 
 
 def all_learners() -> list[str]:
@@ -36,13 +37,18 @@ def compare_plan(folder: Path, learners: Sequence[str], seeds: int) -> Plan:
     files = sorted(folder.glob("*.npz")) if folder.is_dir() else []
     if not files:
         raise BenchError(f"{folder} must be a folder with features files (*.npz); there are none.")
-    table = {
+    costly = {name: find_learner(name).name for name in learners if name.startswith(COSTLY)}
+    table: dict[str, Any] = {
         "name": f"All learners on {folder.resolve().name}",
         "learners": list(learners),
         "seeds": seeds,
-        "most_seeds": {find_learner(name).name: 1 for name in learners if name.startswith(ONE_SEED)},
+        "most_seeds": dict.fromkeys(costly.values(), 1),
         "tasks": [{"dataset": path.name, **task} for path in files for task in tasks_of(path)],
     }
+    left_away = [name for learner, name in costly.items() if not learner.startswith(ALSO_IN_CONDITIONS)]
+    for task in table["tasks"]:
+        if {"wrong_labels", "long_tail", "delay"} & task.keys():
+            task["without"] = left_away
     return plan_of(table, folder.resolve(), folder.name)
 
 

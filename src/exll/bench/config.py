@@ -19,7 +19,19 @@ COMMON = ("seeds", "test_then_train")  # said once for all tasks, or in a task f
 LEARNER = ("name", "class", "arguments", "variants")
 CONDITIONS = ("test_domains", "hold_out", "long_tail", "wrong_labels", "delay")
 TASK = (
-    *("dataset", "root", "options", "orders", "seeds", "evaluate", "points", "test_then_train", "axis", "arguments"),
+    *(
+        "dataset",
+        "root",
+        "options",
+        "orders",
+        "seeds",
+        "evaluate",
+        "points",
+        "test_then_train",
+        "axis",
+        "arguments",
+        "without",
+    ),
     *CONDITIONS,
 )
 
@@ -42,7 +54,8 @@ class Plan:
 
     def learners_for(self, task: Task) -> Iterator[LearnerSpec]:
         for learner in self.learners:
-            yield with_arguments(learner, task.arguments.get(learner.name, {}))
+            if learner.name not in task.without:
+                yield with_arguments(learner, task.arguments.get(learner.name, {}))
 
     def runs_of(self, task: Task) -> Iterator[tuple[LearnerSpec, int]]:
         """Each learner with each of its seeds; those of one seed together, for they share a stream."""
@@ -78,6 +91,8 @@ def plan_of(table: dict[str, Any], folder: Path, name: str) -> Plan:
     if unknown := most_seeds.keys() - names:
         raise BenchError(f"most_seeds are given for {min(unknown)}, which is none of the learners.")
     for task in tasks:
+        if unknown := set(task.without) - names:
+            raise BenchError(f"without names {min(unknown)}, which is none of the learners.")
         if unknown := task.arguments.keys() - names:
             raise BenchError(f"arguments are given for {min(unknown)}, which is none of the learners.")
         for learner in plan.learners_for(task):
@@ -125,6 +140,7 @@ def _tasks(entry: Any, common: dict[str, Any], folder: Path) -> Iterator[Task]:
             options=dict(table.get("options", {})),
             arguments=dict(table.get("arguments", {})),
             axis=axis,
+            without=tuple(_text(name, "a learner of without") for name in table.get("without", [])),
             test_then_train=_whole(table.get("test_then_train", 0), "test_then_train"),
             conditions=Conditions(
                 test_domain=domain,

@@ -64,6 +64,7 @@ class Task:
     options: dict[str, Any] = field(default_factory=dict)  # of the data set
     arguments: dict[str, dict[str, Any]] = field(default_factory=dict)  # of a learner, for this task only
     axis: str | None = None  # of the spider plot
+    without: tuple[str, ...] = ()  # learners that take no part
     test_then_train: int = 0  # examples asked before they are learned, so many at a time; 0: none
     conditions: Conditions = NO_CONDITIONS
 

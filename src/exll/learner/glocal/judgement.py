@@ -9,7 +9,7 @@ The fused score adds what tells more where x is usual, and misleads where it is 
 
 - the cosine with the best prototype of the class (``prototype_weight``),
 - cosine and nearness in the space of the lift (``lifted_weight``, ``lifted_nearness_weight``),
-- a share of the global score, which the other two may replace (``class_change``).
+- a share of the global score, which the other two may replace once there is a lift (``class_change``).
 
 These count the less the more novel x is: fully where x is as usual as half of the stream's own examples, not at all
 where it is unusual.
@@ -244,8 +244,9 @@ def _with_detail(judgement: Judgement, left_out: LeftOut, columns: int) -> Judge
     """Add the weights of what counts where x is usual. What the classes alone say of an unusual x stays."""
     unit, lifted_unit = _typical(left_out.norms), _typical(left_out.lifted_norms[left_out.lifted_norms > 0])
     given, shares = _class_scores(judgement, left_out), judgement.local_shares(_novelty(judgement, left_out))[:, None]
+    replaceable = shares * (left_out.lifted_norms > 0)[:, None]  # only where the lift was heard
     parts = [
-        shares * given,
+        replaceable * given,
         shares / unit * left_out.towards_prototype,
         shares / lifted_unit * left_out.towards_lifted,
         shares * left_out.lifted_nearness,
