@@ -53,7 +53,8 @@ def evidence_of(seed: int, samples: int = 80, *, seen_once: float = 0.0, by_grou
     assert isinstance(learner, GlocalLearner)
     products = products_of(learner, RIDGES[3], slice(None))
     alike = left_out_with_group(products, samples, look_alikes(products.means, products.own))
-    return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups, columns=6)
+    single = products.means.class_counts == 1
+    return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups, columns=6, single=single)
 
 
 def judged_by(evidence: Evidence) -> Judgement:
@@ -208,6 +209,29 @@ def test_where_nothing_is_known_of_new_groups_confidence_is_held_down_and_protot
     some = judged_by(evidence_of(1, seen_once=0.3))
     assert some.intercept < freely.intercept
     assert some.prototype_weight == freely.prototype_weight > 0
+
+
+def test_classes_of_one_sample_have_no_part_in_the_weights() -> None:
+    """They are never the truth of a left-out sample: weights that keep them down would always be the better ones."""
+    evidence = evidence_of(0)
+
+    def with_another_class(left_out: LeftOut) -> LeftOut:
+        names = [name for name, values in left_out.__dict__.items() if values.shape == left_out.nearness.shape]
+        more: Any = {name: np.c_[getattr(left_out, name), np.full(len(left_out.truth), 9.0)] for name in names}
+        return replace(left_out, **more)
+
+    single = np.append(evidence.single, True)
+    both = [with_another_class(left_out) for left_out in (evidence.with_group, evidence.with_look_alikes)]
+    with_one_more = replace(evidence, with_group=both[0], with_look_alikes=both[1], single=single)
+    found, without = judged_by(with_one_more), judged_by(evidence)
+    assert found.class_weight == pytest.approx(without.class_weight, rel=1e-3)
+    assert found.nearness_weight == pytest.approx(without.nearness_weight, rel=1e-3, abs=1e-4)
+    kept_down = judged_by(replace(with_one_more, single=np.zeros_like(single)))
+    assert kept_down.class_weight != pytest.approx(without.class_weight, rel=0.05)
+    cosines, truth = np.c_[np.eye(3)[[0, 1, 2] * 5], np.ones(15)], np.array([0, 1, 2] * 5)
+    alone = loss_of_ridge(0.2, cosines[:, :3], truth, 20)
+    assert loss_of_ridge(0.2, cosines, truth, 20, np.arange(4) == 3) == pytest.approx(alone, rel=1e-6)
+    assert loss_of_ridge(0.2, cosines, truth, 20) > alone + 1
 
 
 def test_disputes_are_the_samples_that_local_and_global_inference_answer_differently() -> None:

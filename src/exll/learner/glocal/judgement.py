@@ -35,6 +35,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exll.learner.glocal.background import relative_distance
 from exll.learner.glocal.leaving_out import LeftOut
@@ -62,6 +63,7 @@ COSINE_WIDTH, PROTOTYPE_WIDTH = 100.0, 5.0  # of weights, around zero
 NEARNESS_WIDTH = 60.0  # divided by the columns, which distance is a sum over; at most 1, the weight of LDA
 BACKGROUND_CLASSES = 20  # at so many classes and one, relative distance has half the weight of similarity
 SMALLEST_STD = 1e-6
+NEVER = -1e6  # a score that no weight makes up for
 FALSE_ALARMS = 0.06  # the share of known things that may be called unusual
 UNKNOWN_SHARE = 0.5  # times that: the share of the examples of other classes that are less similar than what is unknown
 LOCAL_FROM = 0.5  # the share of the stream's own examples for which prototypes have their full weight
@@ -188,10 +190,14 @@ def ridges_to_try(ridge: float) -> tuple[float, ...]:
     return RIDGES[max(0, at - 1) : at + 2]
 
 
-def loss_of_ridge(ridge: float, cosines: Matrix, truth: Indices, columns: int) -> float:
+def loss_of_ridge(
+    ridge: float, cosines: Matrix, truth: Indices, columns: int, single: NDArray[np.bool_] | None = None
+) -> float:
     """The log-loss of the cosines with the class means alone, at the weight that suits them best, and the prior, which
     is for every column."""
-    _, loss = fit_weights([cosines], truth, np.ones(len(truth)), np.array([TYPICAL_COSINE]), np.array([COSINE_WIDTH]))
+    start, width = np.array([TYPICAL_COSINE]), np.array([COSINE_WIDTH])
+    given = np.zeros_like(cosines) if single is None else _never(cosines, single)
+    _, loss = fit_weights([cosines], truth, np.ones(len(truth)), start, width, given=given)
     return loss + RIDGE_STEP * columns * (RIDGES.index(ridge) - FIRST_RIDGE) ** 2
 
 
@@ -204,16 +210,17 @@ class Evidence:
     seen_once: float  # the share of the classes that came in one group only
     by_groups: bool  # whether ``with_group`` says something of new groups
     columns: int  # of the vectors
+    single: NDArray[np.bool_]  # (C,) the classes of one sample, which is never left out
 
 
 def judge(ridge: float, evidence: Evidence, other_similarity: Callable[[float, float], Vector]) -> Judgement:
     """All numbers but the ridge, which the samples were left out with. ``evidence.with_group`` must not be empty;
     ``other_similarity`` gives the similarities to others for the weights of a class."""
     left_out = evidence.with_group
-    weights = _class_weights(left_out, evidence.columns)
+    weights = _class_weights(left_out, evidence)
     judgement = _measured(Judgement(ridge, *weights, seen_once=evidence.seen_once, reviewed=True), left_out)
     if evidence.by_groups:
-        judgement = _with_detail(judgement, left_out, evidence.columns)
+        judgement = _with_detail(judgement, left_out, evidence)
     judgement = _with_temperature(judgement, evidence)
     return replace(
         judgement,
@@ -230,17 +237,27 @@ def probability_of_truth(judgement: Judgement, confidence: Confidence, left_out:
     return likely[np.arange(len(left_out.truth)), left_out.truth], scores.argmax(axis=1)
 
 
-def _class_weights(left_out: LeftOut, columns: int) -> tuple[float, float]:
+def _never(scores: Matrix, single: NDArray[np.bool_]) -> Matrix:
+    """Scores to add, so that classes of one sample are never answered while weights are learned. They are never the
+    truth of a left-out sample, so weights that keep them down would always be the better ones."""
+    return np.broadcast_to(np.where(single, NEVER, 0.0), scores.shape)
+
+
+def _class_weights(left_out: LeftOut, evidence: Evidence) -> tuple[float, float]:
     """Of cosine and nearness, without prototypes."""
     unit = _typical(left_out.norms)  # so that the weight is that of a cosine
     parts = [left_out.towards_class / unit, left_out.nearness]
-    start, widths = np.array([TYPICAL_COSINE, 0.01]), np.array([COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / columns)])
-    sample_weight = _balanced(left_out.truth)
-    (cosine, nearness), _ = fit_weights(parts, left_out.truth, sample_weight, start, widths, least=(LEAST_COSINE, 0.0))
+    start, widths = (
+        np.array([TYPICAL_COSINE, 0.01]),
+        np.array([COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / evidence.columns)]),
+    )
+    sample_weight, least = _balanced(left_out.truth), (LEAST_COSINE, 0.0)
+    given = _never(left_out.nearness, evidence.single)
+    (cosine, nearness), _ = fit_weights(parts, left_out.truth, sample_weight, start, widths, least=least, given=given)
     return float(cosine / unit), float(nearness)
 
 
-def _with_detail(judgement: Judgement, left_out: LeftOut, columns: int) -> Judgement:
+def _with_detail(judgement: Judgement, left_out: LeftOut, evidence: Evidence) -> Judgement:
     """Add the weights of what counts where x is usual. What the classes alone say of an unusual x stays."""
     unit, lifted_unit = _typical(left_out.norms), _typical(left_out.lifted_norms[left_out.lifted_norms > 0])
     given, shares = _class_scores(judgement, left_out), judgement.local_shares(_novelty(judgement, left_out))[:, None]
@@ -251,8 +268,9 @@ def _with_detail(judgement: Judgement, left_out: LeftOut, columns: int) -> Judge
         shares / lifted_unit * left_out.towards_lifted,
         shares * left_out.lifted_nearness,
     ]
-    widths = np.array([1.0, PROTOTYPE_WIDTH, COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / columns)])
+    widths = np.array([1.0, PROTOTYPE_WIDTH, COSINE_WIDTH, min(1.0, NEARNESS_WIDTH / evidence.columns)])
     sample_weight, least = _balanced(left_out.truth), (LEAST_CHANGE, 0.0, 0.0, 0.0)
+    given = given + _never(given, evidence.single)
     weights, _ = fit_weights(parts, left_out.truth, sample_weight, np.zeros(4), widths, least=least, given=given)
     change, prototype, lifted, nearness = weights.tolist()
     return replace(

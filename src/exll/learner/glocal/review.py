@@ -119,7 +119,8 @@ class Reviewed:
             cosines_with_group(p, n, third),
             strict=True,
         )
-        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1])
+        single = self.megaclouds.counts == 1
+        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
 
     def _lifted(self, products: Products, classes: LiftedClasses | None) -> LiftedProducts | None:
         return None if classes is None else LiftedProducts(classes, products.X + self.origin, products.truth)
@@ -131,7 +132,14 @@ class Reviewed:
         # What the lift would say of a sample without its whole group is not known, so it says nothing of those.
         with_group = alone.joined(left_out_with_group(p, n, together))
         with_look_alikes = left_out_with_group(p, n, alike).with_lift(lifted, alike)
-        return Evidence(with_group, with_look_alikes, groups.seen_once, groups.informative, p.X.shape[1])
+        return Evidence(
+            with_group,
+            with_look_alikes,
+            groups.seen_once,
+            groups.informative,
+            p.X.shape[1],
+            self.megaclouds.counts == 1,
+        )
 
     def expected(
         self,
