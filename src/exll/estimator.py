@@ -57,9 +57,9 @@ class ExLLClassifier(StreamClassifier):
     Parameters
     ----------
     preset : "glocal", "paper" or one that an installed package adds, default "glocal"
-        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, weighed and
-        calibrated by the stream itself, able to say "unknown"); "paper" follows the equations of ExLL, exactly with
-        ``refresh_growth=0``.
+        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, with weights
+        and confidence that are judged by samples left out, able to say "unknown"); "paper" follows the equations of
+        ExLL, exactly with ``refresh_growth=0``.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share, and by four samples at
         least; 0 renews it at every sample, as the paper has it, at the cost of an inversion per sample. Answers
