@@ -57,8 +57,8 @@ class ExLLClassifier(StreamClassifier):
     Parameters
     ----------
     preset : "glocal", "paper" or one that an installed package adds, default "glocal"
-        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes, with weights
-        and confidence that are judged by samples left out, able to say "unknown"); "paper" follows the equations of
+        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes; weights and
+        confidence are judged by samples that are left out; it can say "unknown"); "paper" follows the equations of
         ExLL, exactly with ``refresh_growth=0``.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share, and by four samples at
