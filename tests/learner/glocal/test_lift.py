@@ -206,6 +206,19 @@ def test_a_forged_lift_is_refused(case: str) -> None:
         Lift(WIDTH).restore(FORGED[case](state), np.bincount(y))
 
 
+def test_a_class_without_a_lifted_sample_is_refused_although_its_waiting_samples_make_up_for_it() -> None:
+    X, y = some_samples(1100)
+    y = np.where(np.arange(1100) < 1090, y % 2, 2)
+    state = taught(X, y).state()
+    Lift(WIDTH).restore(state, np.bincount(y))
+    forged = state | {
+        "counts": np.append(state["counts"], 0),
+        "means": np.append(state["means"], state["means"][:1], 0),
+    }
+    with pytest.raises(ValueError, match="the lift does not hold all samples"):
+        Lift(WIDTH).restore(forged, np.bincount(y))
+
+
 def test_the_reason_says_where_the_lift_decides() -> None:
     X, y = rings(2000)
     model, found = ExLLClassifier(max_prototypes=1).fit(X, y), 0

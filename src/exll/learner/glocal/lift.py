@@ -140,7 +140,8 @@ class Lift:
 
     def classes(self) -> LiftedClasses:
         """As they are now, the waiting samples included."""
-        counts, means = GrowingArray((), np.int64, self._counts.filled), self._copy_of_means()
+        counts = GrowingArray((), np.int64, self._counts.filled)
+        means = GrowingArray((self.scatter.width,), np.float32, self._means.filled)
         more = self._residuals(counts, means)
         total = int(counts.filled.sum())
         shares = counts.filled / total
@@ -152,9 +153,6 @@ class Lift:
         products = precision.apply(seen)
         squared_norms = np.vecdot(seen, products).astype(np.float64)
         return LiftedClasses(self._centre, counts.filled, origin, seen, products, squared_norms, precision)
-
-    def _copy_of_means(self) -> GrowingArray:
-        return GrowingArray((self.scatter.width,), np.float32, self._means.filled)
 
     def merge(self, kept: int, absorbed: int) -> None:
         """As :class:`~exll.learner.part.ClassPart`."""
