@@ -16,9 +16,11 @@ from exll.version import __version__
 
 if TYPE_CHECKING:
     from exll.baselines.base import Baseline
+    from exll.cluster.run import learn_on_cluster
     from exll.errors import (
         BackboneError,
         BenchError,
+        ClusterError,
         ExLLError,
         ImageError,
         InputError,
@@ -56,6 +58,7 @@ _NAMES_IN = {
     "exll.errors": (
         "BackboneError",
         "BenchError",
+        "ClusterError",
         "ExLLError",
         "ImageError",
         "InputError",
@@ -69,6 +72,7 @@ _NAMES_IN = {
         "StreamError",
     ),
     "exll.estimator": ("ExLLClassifier",),
+    "exll.cluster.run": ("learn_on_cluster",),
     "exll.prediction": ("Prediction",),
     "exll.explain.case": ("Case",),
     "exll.explain.contributions": ("Contribution", "Without"),
@@ -94,6 +98,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ExLLClassifier",
     "ImageLearner",
     "load",
+    "learn_on_cluster",
     "Backbone",
     "Baseline",
     "Example",
@@ -128,6 +133,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "Without",
     "BackboneError",
     "BenchError",
+    "ClusterError",
     "ExLLError",
     "ImageError",
     "InputError",

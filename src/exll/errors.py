@@ -40,6 +40,10 @@ class BenchError(ExLLError, ValueError):
     """A benchmark that cannot be run as it is written, or results that cannot be read."""
 
 
+class ClusterError(ExLLError, RuntimeError):
+    """Workers that cannot be had, or a run on them that cannot go on."""
+
+
 class BackboneError(ExLLError, ValueError):
     """A backbone that cannot be found, read or used, or not the one the model was taught with."""
 

@@ -10,9 +10,10 @@ import base64
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from PIL.Image import Image
@@ -60,10 +61,19 @@ class Lesson:
     def finished(self) -> bool:
         return self.position >= self.examples
 
-    def skip(self, example: Example, reason: str) -> None:
-        self.skipped += 1
-        if len(self.skipped_named) < MOST_NAMED:
-            self.skipped_named.append([example.ref, reason])
+    def note(self, examples: Sequence[Example], digests: Sequence[Digests], reasons: Sequence[str | None]) -> bytes:
+        """Say of the next examples that they were learned, or why not; gives the digests of those that were."""
+        known = bytearray()
+        for example, own, reason in zip(examples, digests, reasons, strict=True):
+            if reason is None:
+                self.learned += 1
+                known += own.named[:DIGEST_BYTES] + own.content[:DIGEST_BYTES]
+                continue
+            self.skipped += 1
+            if len(self.skipped_named) < MOST_NAMED:
+                self.skipped_named.append([example.ref, reason])
+        self.position += len(examples)
+        return bytes(known)
 
 
 def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: bool = False) -> tuple[Lesson, Stream]:
@@ -103,6 +113,12 @@ def _learned(lessons: list[Lesson]) -> set[bytes]:
     return known
 
 
+def lessons_before(model: Model, lesson: Lesson) -> list[dict[str, Any]]:
+    """What the model was taught before this lesson; one that goes on is the last of its lessons."""
+    lessons: list[dict[str, Any]] = getattr(model.classifier, "lessons_", [])
+    return lessons[:-1] if lesson.position else lessons
+
+
 def teach(
     model: Model,
     stream: Stream,
@@ -117,8 +133,7 @@ def teach(
     """Learn the rest of a lesson. ``stream`` is in the lesson's order already; ``save`` is called every so many
     seconds, at the end, and when the teaching breaks off for whatever reason."""
     classifier = model.classifier
-    lessons = getattr(classifier, "lessons_", [])
-    before = lessons[:-1] if lesson.position else lessons  # a lesson that goes on is the last one
+    before = lessons_before(model, lesson)
     digests = bytearray(base64.b64decode(lesson.digests))
     saved_at = lesson.position
     last_save = time.monotonic()
@@ -136,8 +151,9 @@ def teach(
     rows = zip(stream.examples[start:], stream.digests[start:], vectors_of(model, stream, start, cache), strict=True)
     try:
         while batch := list(islice(rows, BATCH)):
+            examples, own, extracted = zip(*batch, strict=True)
             with interrupt_deferred():  # what was learned and what the lesson says of it change together
-                digests += _learn_batch(model, batch, lesson, strict)
+                digests += lesson.note(examples, own, learn_batch(model, examples, extracted, strict))
             progress(lesson)
             if time.monotonic() - last_save >= save_every:
                 save_now()
@@ -154,7 +170,7 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
                 f"this model sees with the backbone {backbone.name}; vectors of unknown origin in "
                 f"{stream.source} cannot be mixed with its own."
             )
-        yield from (Extracted(stream.vectors[example.row]) for example in examples)
+        yield from (Extracted(np.asarray(stream.vectors[example.row], np.float32)) for example in examples)
     elif backbone is None:
         raise StreamError(f"this model was taught with vectors, not images; it cannot learn or judge {stream.source}.")
     elif stream.kind == "video":
@@ -198,29 +214,23 @@ def why_unusable(example: Example, extracted: Extracted) -> ImageError | None:
     return None if has_direction(vector) else ImageError(f"{example.ref}: its features are zero or not finite.")
 
 
-def _learn_batch(model: Model, batch: list[tuple[Example, Digests, Extracted]], lesson: Lesson, strict: bool) -> bytes:
-    """Learn what can be learned of a batch; gives the digests of that, one after the other."""
-    good: list[tuple[Example, Extracted]] = []
-    digests = bytearray()
-    for example, own, extracted in batch:
-        error = why_unusable(example, extracted)
-        if error is None:
-            good.append((example, extracted))
-            digests += own.named[:DIGEST_BYTES] + own.content[:DIGEST_BYTES]
-        elif strict:
-            raise error
-        else:
-            lesson.skip(example, str(error))
+def learn_batch(
+    model: Model, examples: Sequence[Example], extracted: Sequence[Extracted], strict: bool
+) -> list[str | None]:
+    """Learn what can be learned of some examples; gives for each the reason that it cannot be, or None."""
+    errors = [why_unusable(example, own) for example, own in zip(examples, extracted, strict=True)]
+    first = next((error for error in errors if error is not None), None)
+    if strict and first is not None:
+        raise first
+    good = [(example, own) for example, own, error in zip(examples, extracted, errors, strict=True) if error is None]
     if good:
-        vectors = np.array([extracted.vector for _, extracted in good])
+        vectors = np.array([own.vector for _, own in good])
         labels = [example.label for example, _ in good]
         refs = [example.ref for example, _ in good]
         groups = [example.group if example.group is not None else example.video for example, _ in good]
         if isinstance(model, ImageLearner):
-            images = [example.path if extracted.small is None else extracted.small for example, extracted in good]
+            images = [example.path if own.small is None else own.small for example, own in good]
             model.learn_vectors(vectors, labels, refs, images, [example.box for example, _ in good], groups)
         else:
             model.partial_fit(vectors, labels, refs=refs, groups=groups)
-    lesson.position += len(batch)
-    lesson.learned += len(good)
-    return bytes(digests)
+    return [None if error is None else str(error) for error in errors]

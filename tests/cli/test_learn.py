@@ -161,11 +161,11 @@ def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_
 def test_two_programs_do_not_overwrite_each_other(data: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.exll"
     one, other = (ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]) for _ in range(2))
-    first, second = _Saver(one, path), _Saver(other, path)
-    first()
-    first()
+    first, second = _Saver(path), _Saver(path)
+    first(one)
+    first(one)
     with pytest.raises(ModelFileError, match="another program has changed"):
-        second()
+        second(other)
 
 
 def test_features_can_be_learned_and_judged_without_images(tmp_path: Path) -> None:
@@ -228,17 +228,17 @@ def test_one_is_not_many_and_a_model_s_size_is_that_of_its_file(tmp_path: Path) 
 def test_ctrl_c_ends_with_one_sentence_and_130_and_what_was_learned_is_kept(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learn_batch = teaching._learn_batch
+    learn_batch = teaching.learn_batch
     batches: list[Any] = []
 
-    def interrupted(*arguments: Any) -> bytes:
+    def interrupted(*arguments: Any) -> list[str | None]:
         if batches:
             raise KeyboardInterrupt
         batches.append(arguments)
         return learn_batch(*arguments)
 
     monkeypatch.setattr("exll.teaching.BATCH", 10)
-    monkeypatch.setattr("exll.teaching._learn_batch", interrupted)
+    monkeypatch.setattr("exll.teaching.learn_batch", interrupted)
     result = exll("learn", data, "-m", tmp_path / "m.exll", "--backbone", "nano")
     assert (result.returncode, result.stdout) == (130, "")
     assert re.fullmatch(r"stopped at 10 of \d+; the same command goes on from there\.\n", result.stderr)

@@ -1,5 +1,6 @@
 """``exll learn``: teach a model a folder, a table, a video or features."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,6 @@ import typer
 from exll.cli.common import (
     DATA_HELP,
     BackboneOption,
-    CacheOption,
     EveryOption,
     JsonOption,
     LabelOption,
@@ -75,7 +75,21 @@ def learn(
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable file.")] = False,
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between two saves.")] = 30.0,
     threads: ThreadsOption = None,
-    cache: CacheOption = True,
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Keep features, so that images are seen once [default: yes; on workers no].",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Learn in so many processes of this machine.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Learn on the workers of a Dask scheduler, like tcp://10.0.0.5:8786."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Teach a model, each example once.
@@ -93,6 +107,11 @@ def learn(
     reason = None if chosen is None else chosen.refuses.get("max_prototypes")
     if max_prototypes is not None and reason is not None:
         raise typer.BadParameter(f"the preset {preset} {reason}; leave it out.", param_hint="--max-prototypes")
+    on_workers = workers is not None or scheduler is not None
+    if workers is not None and scheduler is not None:
+        raise typer.BadParameter("processes of this machine, or a scheduler; not both.", param_hint="--workers")
+    if on_workers and threads is not None:
+        raise typer.BadParameter("a worker has one thread; leave it out.", param_hint="--threads")
     place_for(model)
     whole = _stream(data, label, every)
     order = order_name(order or default_order(whole.kind))
@@ -105,22 +124,49 @@ def learn(
     warn_of_splits(whole)
     if not json:
         _announce(whole, stream, lesson)
-    save = _Saver(learner, model)
+    save = _Saver(model)
+    done = lesson.position
+
+    def shown(position: int) -> None:
+        nonlocal done
+        done = position
+        progress.update(task, completed=done)
+
     stoppable = stopped_by_ctrl_c(
-        lambda: f"stopped at {lesson.position:,} of {lesson.examples:,}; the same command goes on from there."
+        lambda: f"stopped at {done:,} of {lesson.examples:,}; the same command goes on from there."
     )
     with stoppable, progress_bar(json) as progress:
         task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
-        teach(
-            learner,
-            stream,
-            lesson,
-            save,
-            cache=feature_cache(cache),
-            save_every=save_every,
-            strict=strict,
-            progress=lambda lesson: progress.update(task, completed=lesson.position),
-        )
+        if on_workers:
+            from exll.cluster.parts import folder_beside
+            from exll.cluster.run import teach_on_cluster
+            from exll.cluster.workers import existing_workers, local_workers
+
+            with existing_workers(scheduler) if scheduler is not None else local_workers(workers or 1) as found:
+                if found.dashboard is not None and not json:
+                    typer.echo(f"watch the workers at {found.dashboard}", err=True)
+                learner = teach_on_cluster(
+                    learner,
+                    stream,
+                    lesson,
+                    save,
+                    folder_beside(model),
+                    found,
+                    strict=strict,
+                    cache=bool(cache),
+                    progress=shown,
+                )
+        else:
+            teach(
+                learner,
+                stream,
+                lesson,
+                partial(save, learner),
+                cache=feature_cache(cache is not False),
+                save_every=save_every,
+                strict=strict,
+                progress=lambda lesson: shown(lesson.position),
+            )
     _report(model, learner, lesson, json)
 
 
@@ -138,17 +184,16 @@ def _stream(data: list[str], label: str | None, every: int) -> "Stream":
 class _Saver:
     """Saves a model, unless another program has changed its file since it was last read or written here."""
 
-    def __init__(self, model: "Model", path: Path) -> None:
-        self._model = model
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._seen = self._state()
 
-    def __call__(self) -> None:
+    def __call__(self, model: "Model") -> None:
         from exll.errors import ModelFileError
 
         if self._state() != self._seen:
             raise ModelFileError(f"another program has changed {self._path} meanwhile; nothing of it was overwritten.")
-        self._model.save(self._path)
+        model.save(self._path)
         self._seen = self._state()
 
     def _state(self) -> tuple[int, int, int] | None:

@@ -22,12 +22,18 @@ NUMBERED_SPLITS = {"0": "train", "1": "val", "2": "test"}
 Arrays = dict[str, NDArray[Any]]
 
 
-def read_features(source: Path, split: str | None = None) -> tuple[list[Example], NDArray[np.float32]]:
-    """An example for each row (of that split, if one is named), and the vectors of all rows, in float32."""
+def read_features(source: Path, split: str | None = None) -> tuple[list[Example], NDArray[np.floating]]:
+    """An example for each row (of that split, if one is named), and the vectors of all rows, in float32; those of a
+    large file that stay on the disk, as they are there."""
     examples, splits, vectors = read_rows(source)
     if split is not None:
         examples = rows_of(split, examples, splits, source)
-    return examples, vectors.astype(np.float32, copy=False)
+    return examples, vectors if isinstance(vectors, np.memmap) else vectors.astype(np.float32, copy=False)
+
+
+def read_vectors(source: Path) -> NDArray[np.floating]:
+    """The vectors of all rows and nothing else of the file."""
+    return _vectors(read_arrays(source, ("X",), ("X",), mapped=("X",))["X"], source)
 
 
 def read_rows(source: Path) -> tuple[list[Example], list[str | None], NDArray[np.floating]]:
@@ -37,7 +43,7 @@ def read_rows(source: Path) -> tuple[list[Example], list[str | None], NDArray[np
     0, 1, 2 for train, val, test), ``instance``, ``video``, ``frame``, ``path`` and ``domain`` (names, or places in
     ``domain_names``) are optional; -1 is "not applicable".
     """
-    arrays = read_arrays(source, KEYS, REQUIRED)
+    arrays = read_arrays(source, KEYS, REQUIRED, mapped=("X",))
     vectors = _vectors(arrays["X"], source)
     for key in PER_ROW:
         if key in arrays and arrays[key].shape != (len(vectors),):
@@ -86,6 +92,8 @@ def _vectors(X: NDArray[Any], source: Path) -> NDArray[np.floating]:
         )
     if 0 in X.shape:
         raise StreamError(f"{source}: X must hold at least one vector; its shape is {X.shape}.")
+    if isinstance(X, np.memmap) and X.dtype in (np.float16, np.float32):
+        return X
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes inf, which the learner refuses by its row
         return np.ascontiguousarray(X, X.dtype if X.dtype == np.float16 else np.float32)
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
@@ -15,11 +16,19 @@ from exll.features.image import printable
 # A member that unpacks to more than this many bytes must not be much smaller when packed: features hardly shrink.
 LARGE_MEMBER, MOST_SHRUNK = 256_000_000, 100
 ENCRYPTED = 1
+# Vectors of more bytes than this are read from the disk row by row, where they are stored as they are.
+MAPPED = 64_000_000
+LOCAL_HEADER, NAME_AND_EXTRA = 30, slice(26, 30)  # bytes before a member's name; where the lengths of both stand
 LONGEST_NAME, LONGEST_REASON = 80, 160
 
 
-def read_arrays(source: Path, keys: Collection[str], required: Collection[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of these names that the file holds, or a StreamError in one sentence."""
+def read_arrays(
+    source: Path, keys: Collection[str], required: Collection[str], mapped: Collection[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """The arrays of these names that the file holds, or a StreamError in one sentence.
+
+    Large arrays in ``mapped`` stay on the disk until somebody looks at their rows, unless they are compressed.
+    """
     try:
         if source.exists() and not source.is_file():  # a pipe would wait forever
             raise ValueError("it is not a file")
@@ -31,7 +40,7 @@ def read_arrays(source: Path, keys: Collection[str], required: Collection[str]) 
                     f"{source} must hold the arrays X (vectors) and y (labels); it has no {' and no '.join(missing)}. "
                     f"It holds: {', '.join(printable(name, LONGEST_NAME) for name in list(members)[:8]) or 'nothing'}."
                 )
-            return {key: _array(archive, members[key], key, source) for key in keys if key in members}
+            return {key: _array(archive, members[key], key, source, key in mapped) for key in keys if key in members}
     except StreamError:
         raise
     except MemoryError as error:
@@ -53,7 +62,7 @@ def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInf
     return members
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, source: Path) -> NDArray[Any]:
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, source: Path, mapped: bool) -> NDArray[Any]:
     if member.flag_bits & ENCRYPTED:
         raise StreamError(f"{source}: {key} is encrypted. Save the arrays without a password.")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -69,7 +78,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, source: 
         read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
         if read_header is None:
             raise ValueError(f"{key} is of a format {version} that is not known")
-        shape, _, dtype = read_header(file)
+        shape, by_columns, dtype = read_header(file)
         header = file.tell()
     if dtype.hasobject:
         raise StreamError(
@@ -79,6 +88,16 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, source: 
     claimed, held = math.prod(shape) * dtype.itemsize, member.file_size - header
     if min(shape, default=0) < 0 or dtype.itemsize == 0 or claimed > held:
         raise StreamError(f"{source}: {key} claims to be {dtype} of the shape {shape}; it holds {held:,} bytes.")
+    if mapped and member.compress_type == zipfile.ZIP_STORED and claimed > MAPPED and not by_columns:
+        return np.memmap(source, dtype, "r", _start(member, source) + header, shape)
     with archive.open(member) as file:
         array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
         return array
+
+
+def _start(member: zipfile.ZipInfo, source: Path) -> int:
+    """Where in the file the content of a member begins."""
+    with source.open("rb") as file:
+        file.seek(member.header_offset)
+        lengths = np.frombuffer(file.read(LOCAL_HEADER)[NAME_AND_EXTRA], "<u2")
+    return member.header_offset + LOCAL_HEADER + int(lengths.sum(dtype=np.int64))
