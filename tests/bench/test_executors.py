@@ -1,16 +1,12 @@
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from dask_processes import cluster
 from exll.bench.executors import Cluster, Local
 from exll.bench.runner import run
 from exll.errors import BenchError
@@ -34,42 +30,6 @@ def test_a_process_has_one_thread_for_products() -> None:
 def test_a_process_that_is_killed_is_said_in_one_sentence() -> None:
     with pytest.raises(BenchError, match="a process was killed from outside"):
         list(Local(2).run(fall, range(8)))
-
-
-@contextmanager
-def program(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    started = subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        env={**os.environ, **environment},
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield started
-    finally:
-        if started.poll() is None:
-            os.killpg(started.pid, signal.SIGKILL)
-        started.wait()
-
-
-@contextmanager
-def cluster(folder: Path, **environment: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A real scheduler and two workers, each a process of its own."""
-    distributed: Any = pytest.importorskip("distributed")
-    file = folder / "scheduler.json"
-    told = ["--scheduler-file", str(file), "--no-dashboard"]
-    scheduler = ["distributed.cli.dask_scheduler", "--port", "0", "--host", "127.0.0.1", *told]
-    worker = ["distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder), *told]
-    with program(*scheduler) as _, program(*worker, **environment) as one, program(*worker, **environment) as other:
-        deadline = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        client = distributed.Client(scheduler_file=str(file), timeout=60, set_as_default=False)
-        address: str = client.scheduler.address
-        client.wait_for_workers(2, timeout=60)
-        client.close()
-        yield address, [one, other]
 
 
 @pytest.mark.process

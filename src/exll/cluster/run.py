@@ -6,16 +6,16 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any
 
 from exll.cluster.parts import Parts, folder_beside
 from exll.cluster.shards import Node, cut, merges
-from exll.cluster.work import Part, Task, learn_shard, merge_parts
-from exll.cluster.workers import Workers, dask_modules, existing_workers, local_workers
+from exll.cluster.work import Part, Task, do, learn_shard, merge_parts
+from exll.cluster.workers import KEPT, Workers, dask_modules, existing_workers, local_workers
 from exll.errors import ClusterError, ExLLError, InputError
 from exll.loading import load
 from exll.saving.whole_files import write_whole
@@ -25,7 +25,6 @@ from exll.streams.stream import Stream, default_order, open_stream
 from exll.teaching import Lesson, Model, lessons_before, prepare_lesson
 from exll.version import __version__
 
-KEPT = "what is finished is kept, and the same command goes on from there."
 Progress = Callable[[int], None]  # how many examples are learned or skipped
 
 
@@ -118,6 +117,10 @@ def teach_on_cluster(
     return learned
 
 
+class DeadlyError(ClusterError):
+    """A task that killed every worker that tried it."""
+
+
 class _Run:
     """Examples that are learned in shards: which models there are, which can be made now, and who makes them."""
 
@@ -132,8 +135,7 @@ class _Run:
 
     def learned(self, base: Model) -> Model:
         """The model of all shards, merged behind what the base knows."""
-        dask, _ = dask_modules()
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # models are sent in tasks
+        with self.workers.answering():
             self._work()
             found = self.held[self.all]
             if found is None:
@@ -163,26 +165,33 @@ class _Run:
     def _work(self) -> None:
         """Hand out what can be made until there is a model of all. No worker has two tasks at a time, so if one dies
         it is known at which."""
-        _, distributed = dask_modules()
         running: dict[Any, Node] = {}
-        completed = distributed.as_completed(loop=self.workers.client.loop)
+        deadly: dict[Node, ClusterError] = {}
+        completed: Queue[Any] = Queue()
         self.progress(self._done())
         try:
             while True:
                 free = max(1, sum(self.workers.client.nthreads().values())) - len(running)
-                waiting = [node for node in self._ready(self.all) if node not in running.values()]
+                begun = {*running.values(), *deadly}
+                waiting = [node for node in self._ready(self.all) if node not in begun]
                 for node in waiting[: max(0, free)]:
                     future = self._submit(node)
                     running[future] = node
-                    completed.add(future)
+                    future.add_done_callback(completed.put)
                 if not running:
-                    return
-                future = next(completed)
-                self._finish(running[future], self._result(future, running[future]))
-                del running[future]
-                self.progress(self._done())
+                    break
+                with suppress(Empty):  # from time to time, to see whether there are more workers
+                    future = completed.get(timeout=1)
+                    node = running.pop(future)
+                    try:
+                        self._finish(node, self._result(future, node))
+                    except DeadlyError as error:  # the others are learned all the same
+                        deadly[node] = error
+                    self.progress(self._done())
         finally:
             self.workers.client.cancel(list(running))
+        if deadly:
+            raise next(iter(deadly.values()))
 
     def _ready(self, node: Node) -> Iterator[Node]:
         """What can be made now of all that a model needs. Where one of two learned nothing, the other is both."""
@@ -205,23 +214,20 @@ class _Run:
             return self._merge(left, right, into)
         examples = [self._at_its_place(self.examples[i]) for i in self.shards[node[0]]]
         seen = next((example.path for example in examples if example.path and example.path.exists()), None)
-        return self.workers.client.submit(
-            learn_shard,
-            self.task,
-            examples,
-            self.task.source if examples[0].path is None else seen,
-            into.absolute() if self.workers.on_this_machine else None,
-            pure=False,
-        )
+        return self._sent(learn_shard, examples, self.task.source if examples[0].path is None else seen, into=into)
 
     def _merge(self, left: Path | None, right: Path | None, into: Path) -> Any:
         assert left is not None
         assert right is not None
         here = self.workers.on_this_machine
-        models = [part.absolute() if here else part.read_bytes() for part in (left, right)]
-        return self.workers.client.submit(
-            merge_parts, self.task, *models, into.absolute() if here else None, pure=False
+        return self._sent(
+            merge_parts, *(part.absolute() if here else part.read_bytes() for part in (left, right)), into=into
         )
+
+    def _sent(self, function: Callable[..., Any], *arguments: Any, into: Path) -> Any:
+        place = into.absolute() if self.workers.on_this_machine else None
+        packed = dask_modules()[1].protocol.pickle.dumps((function, self.task, *arguments, place))
+        return self.workers.client.submit(do, packed, pure=False)
 
     @staticmethod
     def _at_its_place(example: Example) -> Example:
@@ -259,13 +265,14 @@ class _Run:
         except ExLLError:
             raise
         except distributed.scheduler.KilledWorker as error:
-            raise ClusterError(f"{self._doing(node)} killed every worker that tried it; {KEPT}") from error
-        except CancelledError as error:
-            raise ClusterError(f"the Dask scheduler is gone; {KEPT}") from error
-        except ImportError as error:
-            if not str(error.name).startswith("exll"):
+            raise DeadlyError(f"{self._doing(node)} killed {error.allowed_failures + 1} workers; {KEPT}") from error
+        except (ImportError, RuntimeError) as error:
+            missing = error if isinstance(error, ImportError) else error.__cause__
+            if not isinstance(missing, ImportError) or not str(missing.name).startswith("exll"):
                 raise
-            raise ClusterError(f"a worker has no exll {__version__}: install it on every machine.") from error
+            raise ClusterError(
+                f"the scheduler and every worker need exll {__version__}; one of them has none, or another one."
+            ) from error
 
     def _doing(self, node: Node | None) -> str:
         if node is None or node in self.made_of:

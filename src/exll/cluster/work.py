@@ -1,5 +1,6 @@
 """What a worker does: learn a shard, and merge two models. It knows nothing of Dask, nor of the other shards."""
 
+import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -89,6 +90,12 @@ class Task:
         model = ImageLearner(network, **self.thumbnails)
         model.classifier = ExLLClassifier(**self.parameters)
         return model
+
+
+def do(packed: bytes) -> Any:
+    """A task that was packed by the client: the scheduler, which opens what it is given, need not open this."""
+    function, *arguments = pickle.loads(packed)
+    return function(*arguments)
 
 
 def learn_shard(

@@ -2,23 +2,37 @@
 
 import logging
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from exll.errors import ClusterError
 from exll.installing import install_command
 
+KEPT = "what is finished is kept, and the same command goes on from there."
 ANSWER_SECONDS = 10
 MOST_DEATHS = 3  # of workers in one task, until that task is taken for the reason
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-class Workers(NamedTuple):
-    """A Dask client, and whether its workers read and write the folders of this process."""
+class Workers:
+    """A Dask client and its workers."""
 
-    client: Any
-    on_this_machine: bool = False
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        # Then they read and write the folders of this process, and no model has to be sent.
+        self.on_this_machine = isinstance(client.cluster, dask_modules()[1].LocalCluster)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """While the client is asked for many things: whatever breaks when it loses its scheduler is one sentence."""
+        dask, distributed = dask_modules()
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # tasks hold models
+                yield
+        except (CancelledError, distributed.comm.CommClosedError) as error:
+            raise ClusterError(f"the Dask scheduler is gone; {KEPT}") from error
 
     @property
     def dashboard(self) -> str | None:
@@ -47,7 +61,7 @@ def local_workers(count: int) -> Iterator[Workers]:
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        yield Workers(client, on_this_machine=True)
+        yield Workers(client)
 
 
 @contextmanager
