@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 
@@ -23,3 +24,16 @@ def write_class_folder(folder: Path, classes: int = 3, each: int = 12, first: in
         for seed in range(first, first + each):
             picture(kind, seed).save(folder / f"kind {kind}" / f"{seed:03d}.png")
     return folder
+
+
+def record_video(path: Path, count: int) -> Path:
+    """A video of so many pictures of kind 0."""
+    av = pytest.importorskip("av")
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("mpeg4", rate=10)
+        video.width = video.height = 64
+        video.pix_fmt = "yuv420p"
+        for i in range(count):
+            container.mux(video.encode(av.VideoFrame.from_image(picture(0, i, 64))))
+        container.mux(video.encode())
+    return path

@@ -11,7 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -175,16 +175,16 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
         raise StreamError(f"this model was taught with vectors, not images; it cannot learn or judge {stream.source}.")
     elif stream.kind == "video":
         side = model.thumbnail_side if isinstance(model, ImageLearner) else 0
-        yield from _frame_vectors(backbone, stream, examples, side)
+        yield from _frame_vectors(backbone, replace(stream, examples=examples), side)
     else:
         regions = ((example.path, example.box) for example in examples if example.path is not None)
         yield from extract(regions, backbone, cache)
 
 
-def _frame_vectors(backbone: Network, stream: Stream, examples: list[Example], side: int) -> Iterator[Extracted]:
+def _frame_vectors(backbone: Network, stream: Stream, side: int) -> Iterator[Extracted]:
     """A frame that the file promises and does not give has an error in its place. The others come with a small copy:
     a frame cannot be read again later."""
-    decoded = _readable(frames(stream))
+    decoded, examples = _readable(frames(stream)), stream.examples
     following = next(decoded, None)
     for some in (examples[i : i + NETWORK_BATCH] for i in range(0, len(examples), NETWORK_BATCH)):
         images = {}

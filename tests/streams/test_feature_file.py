@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from exll.errors import StreamError
-from exll.streams.feature_file import read_features, read_rows
+from exll.streams.feature_file import read_features, read_rows, read_vectors
 from exll.streams.stream import open_stream
 
 X = np.random.default_rng(0).normal(size=(4, 3))
@@ -283,3 +283,22 @@ def test_the_development_videos_can_be_ordered_by_instance(data_folder: Path) ->
     assert changes == 300 - 1
     few = stream.ordered("low-shot-instance", seed=1)
     assert len({example.video for example in few.examples}) == len(few.labels) == 67
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_large_vectors_stay_on_the_disk(tmp_path: Path, dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.streams.npz.MAPPED", 16)
+    X: Any = np.random.default_rng(0).normal(size=(5, 3)).astype(dtype)
+    arrays: dict[str, Any] = {"y": np.array(list("ababa")), "X": X, "path": np.array(["a longer name"] * 5)}
+    stored, packed, by_columns = tmp_path / "s.npz", tmp_path / "p.npz", tmp_path / "c.npz"
+    np.savez(stored, **arrays)
+    np.savez_compressed(packed, **arrays)
+    np.savez(by_columns, **{**arrays, "X": np.asfortranarray(X)})
+    for source in (stored, packed, by_columns):
+        examples, vectors = read_features(source)
+        assert isinstance(vectors, np.memmap) == (source is stored)
+        np.testing.assert_array_equal(vectors, X)
+        np.testing.assert_array_equal(read_vectors(source), X)
+        assert [example.label for example in examples] == list("ababa")
+    streams = [open_stream(source) for source in (stored, packed)]
+    assert streams[0].fingerprint() == streams[1].fingerprint()

@@ -54,6 +54,34 @@ def test_every_frame_is_listed_and_decoded_in_order(tmp_path: Path, name: str, c
     assert numbers_seen(stream) == list(range(8))
 
 
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [("a.mp4", "mpeg4"), ("b.avi", "mpeg4"), ("c.mkv", "libx264"), ("d.webm", "libvpx"), ("e.mpg", "mpeg2video")],
+)
+def test_the_last_frames_are_the_same_whether_or_not_those_before_are_decoded(
+    tmp_path: Path, name: str, codec: str
+) -> None:
+    if codec not in av.codecs_available:
+        pytest.skip(f"this PyAV cannot write {codec}")
+    rng, path = np.random.default_rng(0), tmp_path / name
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=10)
+        stream.width, stream.height, stream.pix_fmt, stream.gop_size = WIDTH, HEIGHT, "yuv420p", 7
+        if codec in ("mpeg4", "mpeg2video", "libx264"):
+            stream.codec_context.max_b_frames = 2
+        for n in range(40):
+            picture = np.roll(rng.integers(0, 255, (HEIGHT, WIDTH, 3), np.uint8) // 4, n, axis=1)
+            picture[:, : STEP * (n % 8)] += 150
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture)))
+        container.mux(stream.encode(None))
+    whole = open_stream(path, label="mug")
+    straight = {example.frame: np.asarray(image) for example, image in frames(whole)}
+    for first in (1, 13, 14, 39):
+        later = list(frames(replace(whole, examples=whole.examples[first:])))
+        assert [example.frame for example, _ in later] == list(range(first, 40))
+        assert all((np.asarray(image) == straight[example.frame]).all() for example, image in later)
+
+
 def test_a_frame_knows_its_video_and_its_number(tmp_path: Path) -> None:
     stream = open_stream(record(tmp_path / "clip.mp4"), label="mug", every=3)
     assert stream.kind == "video"

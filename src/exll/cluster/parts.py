@@ -55,8 +55,9 @@ class Parts:
             )
 
     def place(self, node: Node) -> Path:
-        """Where the model of these shards lies."""
-        return self.folder / f"{node[0]:03}-{node[1]:03}.exll"
+        """Where the model of these shards lies; -1 stands for what was known before."""
+        first, last = ("base" if shard < 0 else f"{shard:03}" for shard in node)
+        return self.folder / f"{first}-{last}.exll"
 
     def whole(self, node: Node) -> bool:
         """Whether the model of these shards is there and as it was saved, with what they skipped."""

@@ -2,7 +2,7 @@
 
 import pickle
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +31,7 @@ from exll.version import __version__
 from exll.vision import ImageLearner
 
 Part: TypeAlias = Path | bytes  # a model file: where a worker can read and write it, or its content
+Job: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]  # a function of this module, and what it is called with
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Task:
 
 def do(packed: bytes) -> Any:
     """A task that was packed by the client: the scheduler, which opens what it is given, need not open this."""
-    function, *arguments = pickle.loads(packed)
+    function, arguments = pickle.loads(packed)
     return function(*arguments)
 
 

@@ -12,7 +12,6 @@ from exll.installing import install_command
 
 KEPT = "what is finished is kept, and the same command goes on from there."
 ANSWER_SECONDS = 10
-MOST_DEATHS = 3  # of workers in one task, until that task is taken for the reason
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -23,6 +22,10 @@ class Workers:
         self.client = client
         # Then they read and write the folders of this process, and no model has to be sent.
         self.on_this_machine = isinstance(client.cluster, dask_modules()[1].LocalCluster)
+
+    def count(self) -> int:
+        """How many tasks they can do at a time; at least one, which waits for the first of them."""
+        return max(1, sum(map(int, self.client.nthreads().values())))
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -46,7 +49,7 @@ def local_workers(count: int) -> Iterator[Workers]:
     """So many processes, each with one thread. One that dies is replaced."""
     dask, distributed = dask_modules()
     settings = {
-        "distributed.scheduler.allowed-failures": MOST_DEATHS - 1,
+        "distributed.scheduler.allowed-failures": 0,  # so that every death is told; exll.cluster.handing_out counts
         "distributed.worker.daemon": True,  # no worker outlives this process
     }
     with (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from exll.streams.stream import Stream
 
 FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegvideo,mpegts,flv,asf,ogg"  # FFmpeg's names
+WITH_TIMES = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")  # their packets say when each is shown, others guess
 VIDEO_SUFFIXES = frozenset({".mp4", ".mkv", ".avi", ".mov", ".webm", ".m4v", ".mpg"})
 
 
@@ -36,18 +37,34 @@ def frames(stream: "Stream") -> Iterator[tuple[Example, "Image"]]:
         raise StreamError(f"only a video has frames to decode; {stream.source} is a stream of kind {stream.kind!r}.")
     av = _av()
     wanted = {example.frame: example for example in stream.examples}
+    first = min((example.frame or 0 for example in stream.examples), default=0)
     n = -1
     try:
         with _open(av, stream.source) as container:
             pictures = container.streams.video[0]
             pictures.thread_type = "AUTO"
-            for n, frame in enumerate(container.decode(pictures)):
+            for n, frame in _decoded(container, pictures, first):
                 if n in wanted:
                     yield wanted.pop(n), _upright(frame)
                 if not wanted:
                     return
     except av.FFmpegError as error:
         raise StreamError(f"{stream.source} cannot be decoded after frame {n}: {error.strerror}.") from error
+
+
+def _decoded(container: Any, pictures: Any, first: int) -> Iterator[tuple[int, Any]]:
+    """Frames with their numbers, from the last key frame before the first that is wanted; from the front in a file that
+    does not say which frame is shown when."""
+    if first and container.format.name in WITH_TIMES:
+        packets = [packet for packet in container.demux(pictures) if packet.size and not packet.is_discard]
+        number_of = {time: n for n, time in enumerate(sorted(packet.pts or 0 for packet in packets))}
+        keys = [packet.pts or 0 for packet in packets if packet.is_keyframe and number_of[packet.pts or 0] <= first]
+        known = bool(keys) and len(number_of) == len(packets)
+        container.seek(max(keys) if known else 0, stream=pictures)
+        if known:
+            yield from ((number_of[frame.pts], frame) for frame in container.decode(pictures) if frame.pts in number_of)
+            return
+    yield from enumerate(container.decode(pictures))
 
 
 def _count(source: Path) -> int:

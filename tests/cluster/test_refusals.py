@@ -1,0 +1,77 @@
+"""What cannot be learned on workers is said in one sentence."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import exll
+from exll import ExLLClassifier, learn_on_cluster, open_stream
+from exll.cluster.parts import Parts
+from exll.cluster.shards import LEAST_EXAMPLES, MOST_SHARDS, cut, merges
+from exll.cluster.work import Task, learn_shard
+from exll.errors import ClusterError, InputError, StreamError
+from exll.streams.stream import Stream
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Stream:
+    np.savez(tmp_path / "f.npz", X=np.eye(70), y=np.arange(70) % 2)
+    return open_stream(tmp_path / "f.npz")
+
+
+@pytest.mark.parametrize("examples", [1, 255, 600, 2640, 1_000_000])
+def test_every_example_is_in_one_shard_and_every_shard_in_one_model(examples: int) -> None:
+    shards = cut(examples)
+    assert [i for shard in shards for i in shard] == list(range(examples))
+    assert len(shards) <= MOST_SHARDS
+    assert len(shards) == 1 or min(map(len, shards)) >= LEAST_EXAMPLES
+    made_of = merges(len(shards))
+    assert len(made_of) == len(shards) - 1
+    assert all(left[1] + 1 == right[0] and node == (left[0], right[1]) for node, (left, right) in made_of.items())
+    assert not made_of or list(made_of)[-1] == (0, len(shards) - 1)
+
+
+def test_a_worker_that_does_not_see_the_data_says_so(stream: Stream, tmp_path: Path) -> None:
+    task = Task.of(ExLLClassifier(), stream, cache=False, strict=False)
+    with pytest.raises(StreamError, match=r"a worker does not see \S+gone.npz: every machine must have the data"):
+        learn_shard(task, stream.examples, tmp_path / "gone.npz", None)
+
+
+def test_a_worker_of_another_version_is_refused(stream: Stream) -> None:
+    task = replace(Task.of(ExLLClassifier(), stream, cache=False, strict=False), version="0.0.1")
+    with pytest.raises(ClusterError, match=r"all machines must have the same exll: this is 0\.0\.1, a worker has "):
+        learn_shard(task, stream.examples, None, None)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "m.exll.parts").mkdir()
+    (tmp_path / "m.exll.parts" / "mine.txt").touch()
+    with pytest.raises(ClusterError, match="holds something else; move it"):
+        Parts(tmp_path / "m.exll.parts", {})
+    (tmp_path / "m.exll.parts" / "manifest.json").write_text('{"order": ')
+    with pytest.raises(ClusterError, match="is damaged; remove the folder to begin anew"):
+        Parts(tmp_path / "m.exll.parts", {})
+
+
+def test_without_dask_the_extra_is_named(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"learning on workers needs Dask: pip install .*\[cluster\]"):
+        learn_on_cluster(ExLLClassifier(), stream, workers=2)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("exll.cluster.workers.ANSWER_SECONDS", 0.5)
+    with pytest.raises(ClusterError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9;"):
+        learn_on_cluster(ExLLClassifier(), stream, client="tcp://127.0.0.1:9")
+
+
+def test_options_that_contradict_each_other_are_refused(stream: Stream) -> None:
+    with pytest.raises(InputError, match="takes either workers, a number, or client"):
+        learn_on_cluster(ExLLClassifier(), stream)
+    learn = ("learn", stream.source, "-m", stream.source.with_name("m.exll"), "--workers", "2")
+    assert "a worker has one thread" in exll(*learn, "--threads", "2").stderr
+    assert "not both" in exll(*learn, "--scheduler", "tcp://127.0.0.1:9").stderr
