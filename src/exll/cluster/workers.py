@@ -61,6 +61,7 @@ def local_workers(count: int) -> Iterator[Workers]:
             dashboard_address="127.0.0.1:0" if _has_dashboard() else None,
             silence_logs=logging.CRITICAL,
             env=ONE_THREAD,
+            preload=["exll.cluster.worker_process"],
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
