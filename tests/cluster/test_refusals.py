@@ -1,5 +1,6 @@
 """What cannot be learned on workers is said in one sentence."""
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "m.exll.parts" / "manifest.json").write_text('{"order": ')
     with pytest.raises(ClusterError, match="is damaged; remove the folder to begin anew"):
         Parts(tmp_path / "m.exll.parts", {})
+
+
+def test_what_a_finished_run_left_behind_is_removed(stream: Stream, tmp_path: Path) -> None:
+    model, parts = tmp_path / "m.exll", tmp_path / "m.exll.parts"
+    assert exll("learn", stream.source, "-m", model).returncode == 0
+    parts.mkdir()
+    for fingerprint in ("of other data", stream.fingerprint()):
+        (parts / "manifest.json").write_text(json.dumps({"fingerprint": fingerprint}))
+        assert "was learned already" in exll("learn", stream.source, "-m", model, "--workers", "2").stdout
+        assert parts.exists() == (fingerprint == "of other data")
 
 
 def test_without_dask_the_extra_is_named(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:

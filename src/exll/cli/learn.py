@@ -97,6 +97,7 @@ def learn(
     exll learn photos -m things.exll teaches a folder with one sub-folder per class; exll learn 1.jpg 2.jpg --label kiwi
     -m things.exll teaches single images. Stopped at any moment, the same command goes on where it stood.
     """
+    from exll.cluster.parts import folder_beside, remove_leftovers
     from exll.learner.preset import DEFAULT_PRESET, find_preset
     from exll.saving.model_file import place_for
     from exll.streams.orderings import order_name
@@ -119,6 +120,7 @@ def learn(
     learner = _model_for(model, whole, preset, records, max_prototypes, backbone, threads, looks, thumbnails)
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
+        remove_leftovers(folder_beside(model), lesson.fingerprint)
         _report(model, learner, lesson, json, f"{', '.join(data)} was learned already; --again teaches it once more.")
         return
     warn_of_splits(whole)
@@ -138,7 +140,6 @@ def learn(
     with stoppable, progress_bar(json) as progress:
         task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
         if on_workers:
-            from exll.cluster.parts import folder_beside
             from exll.cluster.run import teach_on_cluster
             from exll.cluster.workers import existing_workers, local_workers
 

@@ -3,6 +3,7 @@ shard had to skip, and a manifest that says which run it is."""
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,13 @@ Skipped = dict[int, str]  # by the place in the shard, the reason
 
 def folder_beside(model: Path) -> Path:
     return model.with_name(f"{model.name}.parts")
+
+
+def remove_leftovers(folder: Path, fingerprint: str) -> None:
+    """Remove the parts of a run whose model was saved just before somebody stopped it."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads((folder / MANIFEST).read_bytes())["fingerprint"] == fingerprint:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Parts:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from exll.cluster.handing_out import Progress, hand_out
-from exll.cluster.parts import Parts, folder_beside
+from exll.cluster.parts import Parts, folder_beside, remove_leftovers
 from exll.cluster.tree import ModelTree
 from exll.cluster.work import Task
 from exll.cluster.workers import Workers, existing_workers, local_workers
@@ -57,6 +57,8 @@ def learn_on_cluster(
     order = order_name(order or default_order(stream.kind))
     lesson, rest = prepare_lesson(model, stream.ordered(order, seed), order, seed, again)
     if not rest.examples:
+        if path is not None:
+            remove_leftovers(folder_beside(Path(path)), lesson.fingerprint)
         return model
     with ExitStack() as stack:
         if workers is not None:

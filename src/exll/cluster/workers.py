@@ -58,6 +58,7 @@ def local_workers(count: int) -> Iterator[Workers]:
             n_workers=count,
             threads_per_worker=1,
             processes=True,
+            memory_limit=0,  # Dask would count pages of features files, too
             dashboard_address="127.0.0.1:0" if _has_dashboard() else None,
             silence_logs=logging.CRITICAL,
             env=ONE_THREAD,
