@@ -11,10 +11,12 @@ import pytest
 from commands import exll
 from exll import ExLLClassifier, learn_on_cluster, open_stream
 from exll.cluster.parts import Parts
+from exll.cluster.run import teach_on_cluster
 from exll.cluster.shards import LEAST_EXAMPLES, MOST_SHARDS, cut, merges
 from exll.cluster.work import Task, learn_shard
 from exll.errors import ClusterError, InputError, StreamError
 from exll.streams.stream import Stream
+from exll.teaching import prepare_lesson
 
 
 @pytest.fixture
@@ -78,6 +80,17 @@ def test_a_scheduler_that_does_not_answer_is_named(stream: Stream, monkeypatch: 
     monkeypatch.setattr("exll.cluster.workers.ANSWER_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9;"):
         learn_on_cluster(ExLLClassifier(), stream, client="tcp://127.0.0.1:9")
+
+
+def test_vectors_that_keep_their_lengths_are_refused_before_the_work(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    np.savez(tmp_path / "f.npz", X=np.eye(8), y=np.arange(8) % 2)
+    stream = open_stream(tmp_path / "f.npz")
+    model = ExLLClassifier()
+    lesson, _ = prepare_lesson(model, stream, "as-is", 0)
+    with pytest.raises(InputError, match="models of vectors with 8 numbers keep their lengths"):
+        teach_on_cluster(model, stream, lesson, lambda _: None, tmp_path / "parts", None)  # type: ignore[arg-type]
+    assert not (tmp_path / "parts").exists()
 
 
 def test_options_that_contradict_each_other_are_refused(stream: Stream) -> None:

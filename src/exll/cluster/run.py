@@ -18,6 +18,7 @@ from exll.cluster.work import Task
 from exll.cluster.workers import Workers, existing_workers, local_workers
 from exll.errors import InputError
 from exll.loading import load
+from exll.scaling import keeps_lengths
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream, default_order, open_stream
 from exll.teaching import Lesson, Model, lessons_before, prepare_lesson
@@ -92,6 +93,7 @@ def teach_on_cluster(
 ) -> Model:
     """Learn the rest of a lesson on workers. ``stream`` is in the lesson's order already; what is finished is kept in
     ``folder`` until ``save`` is done with the new model."""
+    _check_mergeable(model, stream)
     task = Task.of(model, stream, cache, strict)
     examples, digests = stream.examples[lesson.position :], stream.digests[lesson.position :]
     manifest = {
@@ -116,3 +118,14 @@ def teach_on_cluster(
         save(learned)
     parts.remove()
     return learned
+
+
+def _check_mergeable(model: Model, stream: Stream) -> None:
+    """Said before the work, not after it."""
+    classifier = model.classifier
+    width = 0 if stream.vectors is None else stream.vectors.shape[1]
+    if width and keeps_lengths(classifier.lengths, classifier.preset, width):
+        raise InputError(
+            f"models of vectors with {width} numbers keep their lengths, each in units of its first examples, and cannot "
+            "be merged; learn them without workers, or in Python with lengths='ignored'."
+        )
