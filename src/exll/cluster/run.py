@@ -126,6 +126,6 @@ def _check_mergeable(model: Model, stream: Stream) -> None:
     width = 0 if stream.vectors is None else stream.vectors.shape[1]
     if width and keeps_lengths(classifier.lengths, classifier.preset, width):
         raise InputError(
-            f"models of vectors with {width} numbers keep their lengths, each in units of its first examples, and cannot "
-            "be merged; learn them without workers, or in Python with lengths='ignored'."
+            f"models of vectors with {width} numbers keep their lengths, each in units of its first examples, and "
+            "cannot be merged; learn them without workers, or in Python with lengths='ignored'."
         )
