@@ -1,5 +1,7 @@
 """``exll learn``: teach a model a folder, a table, a video or features."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +26,7 @@ from exll.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from exll.cluster.workers import Workers
     from exll.streams.stream import Stream
     from exll.teaching import Lesson, Model
 
@@ -98,6 +101,7 @@ def learn(
     -m things.exll teaches single images. Stopped at any moment, the same command goes on where it stood.
     """
     from exll.cluster.parts import folder_beside, remove_leftovers
+    from exll.cluster.run import teach_on_cluster
     from exll.learner.preset import DEFAULT_PRESET, find_preset
     from exll.saving.model_file import place_for
     from exll.streams.orderings import order_name
@@ -140,12 +144,7 @@ def learn(
     with stoppable, progress_bar(json) as progress:
         task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
         if on_workers:
-            from exll.cluster.run import teach_on_cluster
-            from exll.cluster.workers import existing_workers, local_workers
-
-            with existing_workers(scheduler) if scheduler is not None else local_workers(workers or 1) as found:
-                if found.dashboard is not None and not json:
-                    typer.echo(f"watch the workers at {found.dashboard}", err=True)
+            with _workers(workers, scheduler, json) as found:
                 learner = teach_on_cluster(
                     learner,
                     stream,
@@ -169,6 +168,20 @@ def learn(
                 progress=lambda lesson: shown(lesson.position),
             )
     _report(model, learner, lesson, json)
+
+
+@contextmanager
+def _workers(count: int | None, scheduler: str | None, quiet: bool) -> "Iterator[Workers]":
+    import logging
+
+    from exll.cluster.workers import existing_workers, local_workers
+
+    with local_workers(count or 1) if scheduler is None else existing_workers(scheduler) as found:
+        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said in our own words
+        if found.dashboard is not None and not quiet:
+            typer.echo(f"watch the workers at {found.dashboard}", err=True)
+        yield found
 
 
 def _stream(data: list[str], label: str | None, every: int) -> "Stream":
