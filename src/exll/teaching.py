@@ -161,8 +161,11 @@ def teach(
         save_now()
 
 
-def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache | None = None) -> Iterator[Extracted]:
-    """The vectors of a stream's examples from a position on, or why one has none."""
+def vectors_of(
+    model: Model, stream: Stream, start: int = 0, cache: FeatureCache | None = None, readers: int | None = None
+) -> Iterator[Extracted]:
+    """The vectors of a stream's examples from a position on, or why one has none. ``readers`` is how many threads read
+    images; as many as there are cores, but one, where it is None."""
     examples, backbone = stream.examples[start:], model.backbone
     if stream.vectors is not None:
         if backbone is not None:
@@ -178,7 +181,7 @@ def vectors_of(model: Model, stream: Stream, start: int = 0, cache: FeatureCache
         yield from _frame_vectors(backbone, replace(stream, examples=examples), side)
     else:
         regions = ((example.path, example.box) for example in examples if example.path is not None)
-        yield from extract(regions, backbone, cache)
+        yield from extract(regions, backbone, cache, readers)
 
 
 def _frame_vectors(backbone: Network, stream: Stream, side: int) -> Iterator[Extracted]:

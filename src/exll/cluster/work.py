@@ -113,7 +113,8 @@ def learn_shard(
     model = task.new_model()
     vectors = _vectors(task.source, _state(task.source)) if task.kind == "features" else None
     stream = Stream(task.kind, list(examples), task.source, vectors)
-    rows = zip(stream.examples, vectors_of(model, stream, cache=FeatureCache() if task.cache else None), strict=True)
+    cache = FeatureCache() if task.cache else None
+    rows = zip(stream.examples, vectors_of(model, stream, cache=cache, readers=1), strict=True)
     skipped: Skipped = {}
     position = 0
     while batch := list(islice(rows, BATCH)):
