@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from exll.learner.megacloud import MegaCloud
     from exll.learner.records import Record
     from exll.loading import load
+    from exll.merging import Conflict, conflicts, merge
     from exll.prediction import Prediction
     from exll.streams.example import Example
     from exll.streams.stream import Stream, open_images, open_stream
@@ -84,6 +85,7 @@ _NAMES_IN = {
     "exll.learner.megacloud": ("MegaCloud",),
     "exll.learner.records": ("Record",),
     "exll.loading": ("load",),
+    "exll.merging": ("Conflict", "conflicts", "merge"),
     "exll.streams.example": ("Example",),
     "exll.streams.stream": ("Stream", "open_images", "open_stream"),
     "exll.vision": ("ImageLearner",),
@@ -94,6 +96,8 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ExLLClassifier",
     "ImageLearner",
     "load",
+    "merge",
+    "conflicts",
     "Backbone",
     "Baseline",
     "Example",
@@ -106,6 +110,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ClassCounts",
     "Combination",
     "Condition",
+    "Conflict",
     "Confusion",
     "Contradiction",
     "Contribution",
