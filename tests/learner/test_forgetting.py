@@ -154,7 +154,8 @@ def test_a_model_that_forgot_is_one_that_never_saw(edit: Edit) -> None:
     assert_same_prototypes(learner, never)
     assert_supports_sum_to_counts(learner)
     assert refs_in_reservoir(learner) == refs_in_reservoir(never)
-    assert isinstance(learner, GlocalLearner) and isinstance(never, GlocalLearner)
+    assert isinstance(learner, GlocalLearner)
+    assert isinstance(never, GlocalLearner)
     if any(one._reservoir._came_together().any() for one in (learner, never)):
         return  # where a clip begins and ends depends on the sample before, so it may be another clip without that
     scores = [global_scores(judged_afresh(one), stream.unit_queries) for one in (learner, never)]
