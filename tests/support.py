@@ -16,11 +16,12 @@ from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products
 from exll.learner.glocal.reservoir import Groups
 from exll.learner.preset import PRESETS, new_learner
+from exll.learner.records import Sample
 from exll.learner.statistics import Scatter
-from exll.linalg.half_precision import halved
+from exll.linalg.fixed_point import encoded
 from exll.saving.old_names import NEW_NAMES
 from exll.stream_classifier import StreamClassifier
-from exll.types import CountPairs, Group, Matrix, PairWeights, RecordsKind, Tensors
+from exll.types import CountPairs, Group, Indices, Matrix, PairWeights, RecordsKind, Tensors, Vector
 from oracle.glocal import OracleGlocal
 
 PRESET_NAMES = tuple(sorted(PRESETS))
@@ -186,12 +187,14 @@ def with_old_names(tensors: Tensors) -> Tensors:
 def learned_with_oracle(
     stream: Stream, ridge: float, groups: Sequence[Group] | None = None
 ) -> tuple[GlocalLearner, OracleGlocal]:
-    """A glocal learner and the slow one over the same samples, which are rounded so that the reservoir can hold
-    them all."""
-    X = halved(stream.unit).astype(np.float64)
+    """A glocal learner and the slow one over the same samples, which single precision holds: so the reservoir can,
+    though it is off by a last bit."""
+    X = stream.unit.astype(np.float32).astype(np.float64)
     learner = untaught(X.shape[1], "glocal")
     assert isinstance(learner, GlocalLearner)
     learner.learn(X, stream.y, groups=groups)
+    np.testing.assert_allclose(learner._reservoir.vectors, X, rtol=0, atol=1.5e-7)
+    learner._reservoir.vectors[:] = X
     clouds = {record.position: j for j in learner.supports for record in learner.records(j)}
     return learner, OracleGlocal(X, stream.y, [clouds[i] for i in range(len(X))], ridge)
 
@@ -207,10 +210,17 @@ def groups_of(model: ExLLClassifier) -> Groups:
     return learner._reservoir.groups(learner.class_count)
 
 
-def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:
-    """The dot products of some samples of the reservoir, with a ridge."""
+def products_of(learner: GlocalLearner, ridge: float, some: Indices | None = None) -> Products:
+    """The dot products of some or all samples of the reservoir, with a ridge."""
     reviewed = learner._reviewed()
-    return reviewed.products(reviewed.precision_with(ridge), some)
+    every = np.arange(len(learner._reservoir))
+    return reviewed.products(reviewed.precision_with(ridge), every if some is None else some)
+
+
+def sample_of(x: Vector, position: int, ref: str | None = None, group: int | None = None) -> Sample:
+    """A sample as a learner hands it to its parts."""
+    codes, scales = encoded(x[None])
+    return Sample(x, codes[0], float(scales[0]), position, ref, group)
 
 
 def blas_threads() -> set[int]:

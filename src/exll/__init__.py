@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from exll.learner.megacloud import MegaCloud
     from exll.learner.records import Record
     from exll.loading import load
+    from exll.merging import Conflict, conflicts, merge
     from exll.prediction import Prediction
     from exll.streams.example import Example
     from exll.streams.stream import Stream, open_images, open_stream
@@ -88,6 +89,7 @@ _NAMES_IN = {
     "exll.learner.megacloud": ("MegaCloud",),
     "exll.learner.records": ("Record",),
     "exll.loading": ("load",),
+    "exll.merging": ("Conflict", "conflicts", "merge"),
     "exll.streams.example": ("Example",),
     "exll.streams.stream": ("Stream", "open_images", "open_stream"),
     "exll.vision": ("ImageLearner",),
@@ -99,6 +101,8 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ImageLearner",
     "load",
     "learn_on_cluster",
+    "merge",
+    "conflicts",
     "Backbone",
     "Baseline",
     "Example",
@@ -111,6 +115,7 @@ __all__ = [  # noqa: RUF022 - what one starts with, what is returned, what is ra
     "ClassCounts",
     "Combination",
     "Condition",
+    "Conflict",
     "Confusion",
     "Contradiction",
     "Contribution",

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from exll.editing import by_name, by_vector, names_of, of_class, without_digests
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
 from exll.explain.evaluation import Evaluation, Mistake, evaluation_of
@@ -15,11 +16,12 @@ from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of
-from exll.learner.exll import ExLL, Parameters
+from exll.learner.exll import ExLL, Learned, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
 from exll.learner.preset import DEFAULT_PRESET
+from exll.learner.records import Record
 from exll.parameters import is_number
 from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
@@ -27,6 +29,7 @@ from exll.scaling import FIRST, Known, new_scaling
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
+    check_groups,
     check_is_fitted,
     check_refs,
     labels_as_array,
@@ -400,6 +403,161 @@ class ExLLClassifier(StreamClassifier):
                 self.learner_.rename_class(old, new)
                 self.known_ = self.known_._replace(scaling=self.known_.scaling.renamed(old, new))
         return self
+
+    def forget(
+        self,
+        refs: str | Sequence[str | None] | None = None,
+        *,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        groups: Group | Sequence[Group] = None,
+    ) -> Self:
+        """Forget examples: the model becomes the one that never saw them.
+
+        By ``refs`` or ``groups``, as they were learned, where the model keeps vectors (``records="vectors"``). Else by
+        giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. Means
+        and covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A
+        class goes with its last example.
+
+        >>> clf = ExLLClassifier(records="vectors")
+        >>> _ = clf.fit([[1.0, 0.1], [0.9, 0.1], [0.1, 1.0]], ["mug", "mug", "pan"], refs=["1.jpg", "2.jpg", "3.jpg"])
+        >>> clf.forget("2.jpg").megacloud("mug").count
+        1
+        >>> clf.forget(X=[[0.1, 1.0]], y=["pan"]).classes_
+        array(['mug'], dtype='<U3')
+        """
+        check_is_fitted(self)
+        with self._held():
+            self._forget(self._chosen(refs, X, y, groups))
+        return self
+
+    def forget_class(self, label: Label) -> Self:
+        """Forget all examples of a class, as :meth:`forget` does; needs ``records="vectors"``.
+
+        >>> clf = ExLLClassifier(records="vectors").fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
+        >>> clf.forget_class("pan").classes_
+        array(['mug'], dtype='<U3')
+        """
+        check_is_fitted(self)
+        with self._held():
+            first = self.known_.scaling.first
+            if first is not None:
+                self._forget_first([i for i, known in enumerate(first.labels) if known == label], repr(label))
+            else:
+                self._forget(of_class(self.learner_, label))
+        return self
+
+    def relabel(self, refs: str | Sequence[str], label: Label) -> Self:
+        """Give examples another label, which may be that of a new class; needs ``records="vectors"``.
+
+        The model becomes the one that never saw them under their old label, and saw them last under the new one.
+
+        >>> clf = ExLLClassifier(records="vectors")
+        >>> _ = clf.fit([[1.0, 0.1], [0.9, 0.1], [0.1, 1.0]], ["mug", "pan", "pan"], refs=["1.jpg", "2.jpg", "3.jpg"])
+        >>> clf.relabel("2.jpg", "mug").megacloud("mug").count
+        2
+        """
+        self._relabelled(refs, label)
+        return self
+
+    def _relabelled(self, refs: str | Sequence[str], label: Label) -> dict[int, int]:
+        """Where the examples stood in the stream before, and where they stand now."""
+        check_is_fitted(self)
+        (label,), kind = check_labels([label], "label")
+        names = names_of(refs, "refs")
+        with self._held():
+            if kind != (known := kind_of(self.learner_.labels[0])):
+                raise InputError(f"labels of this model are of kind {known}; got {kind}.")
+            first = self.known_.scaling.first
+            if first is not None:
+                chosen = set(self._first_of(names, None, None, ()))
+                labels = tuple(label if i in chosen else old for i, old in enumerate(first.labels))
+                self.known_ = self.known_.made_of(first._replace(labels=labels))
+                return {}
+            moved = [
+                (sample, record)
+                for sample, record in by_name(self.learner_, names, ())
+                if self.learner_.labels[sample.k] != label
+            ]
+            start = self.learner_.learned_count
+            if moved:
+                # First the new, then the old: so a class that is emptied by it may be the only one.
+                self.learner_.learn_again([sample for sample, _ in moved], label, [record.ref for _, record in moved])
+                self._forget(moved)
+            return {record.position: start + i for i, (_, record) in enumerate(moved)}
+
+    def _chosen(self, refs: Any, X: Any, y: Any, groups: Any) -> list[tuple[Learned, Record | None]]:
+        """What is to be forgotten, or one clear sentence; nothing has changed yet."""
+        named_groups = [] if groups is None else [groups] if isinstance(groups, str | int) else list(groups)
+        if (X is None) != (y is None):
+            raise InputError("examples are given again with their labels: X and y together.")
+        if X is None and refs is None and not named_groups:
+            raise InputError("say what to forget: refs, groups, or X and y.")
+        if X is not None and named_groups:
+            raise InputError("examples are given again, or named by their groups; not both.")
+        if X is None:
+            names = [] if refs is None else names_of(refs, "refs")
+            groups_checked = check_groups(named_groups, len(named_groups)) or []
+            if self.known_.scaling.first is not None:
+                return self._as_learned(self._first_of(names, None, None, groups_checked))
+            return list(by_name(self.learner_, names, groups_checked))
+        vectors, labels, refs_checked = self._examples(X, y, refs, self._known().width)
+        if self.known_.scaling.first is not None:
+            return self._as_learned(self._first_of(refs_checked, vectors, labels, ()))
+        units = np.concatenate([some for _, some in self.known_.scaling.chunks(vectors)])
+        return by_vector(self.learner_, units, labels, refs_checked)
+
+    def _forget(self, chosen: Sequence[tuple[Learned, Record | None]]) -> None:
+        if self.known_.scaling.first is not None:
+            self._forget_first([int(sample.position or 0) for sample, _ in chosen], "these")
+            return
+        self.learner_.forget([sample for sample, _ in chosen])
+        gone = [sample.position for sample, _ in chosen if sample.position is not None]
+        self.lessons_ = without_digests(self.lessons_, gone)
+
+    def _as_learned(self, rows: Sequence[int]) -> list[tuple[Learned, Record | None]]:
+        """Of a model that is made of its first samples, which are known by their places."""
+        return [(Learned(np.empty(0), 0, position=row), None) for row in rows]
+
+    def _first_of(self, refs: Any, vectors: Any, labels: Any, groups: Sequence[Group]) -> list[int]:
+        """The places of those of the first samples that are meant."""
+        first = self.known_.scaling.first
+        assert first is not None
+        if vectors is None:
+            rows = [i for i, ref in enumerate(first.refs) if ref in refs and ref is not None]
+            rows += [i for i, group in enumerate(first.groups) if group in groups and group is not None]
+            missing = [ref for ref in refs if ref not in first.refs]
+            if missing or not rows:
+                raise InputError(f"no example named {', '.join(map(repr, missing or groups))} was learned.")
+            return sorted(set(rows))
+        rows = []
+        for row, (vector, label) in enumerate(zip(vectors, labels, strict=True)):
+            same = [
+                i
+                for i in range(len(first.rows))
+                if i not in rows
+                and first.labels[i] == label
+                and np.allclose(first.rows[i], vector, rtol=1e-6)
+                and (refs is None or first.refs[i] == refs[row])
+            ]
+            if not same:
+                raise InputError(f"row {row} was not learned as {label!r}; nothing was forgotten.")
+            rows.append(same[0])
+        return rows
+
+    def _forget_first(self, rows: Sequence[int], what: str) -> None:
+        first, gone = self.known_.scaling.first, set(rows)
+        assert first is not None
+        kept = [i for i in range(len(first.rows)) if i not in gone]
+        if not gone:
+            raise InputError(f"there is no class {what}.")
+        if not kept:
+            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+        self.known_ = self.known_.made_of(first.some(kept))
+        self.lessons_ = without_digests(self.lessons_, gone)
+
+    def _before_saving(self) -> None:
+        self.learner_.renew()
 
     @classmethod
     def _from_file(cls, file: ModelFile) -> Self:

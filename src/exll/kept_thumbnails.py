@@ -70,7 +70,7 @@ class KeptThumbnails:
         assert self.learner is not None
         if not self.per_prototype or self.learner.parameters.records == "none":
             return
-        count = self.learner.sample_count
+        count = self.learner.learned_count
         new = {i: source for i, source in enumerate(sources, count - len(sources)) if source is not None}
         kept = {*self._pictures, *new}
         if count % BLOCK == 0:
@@ -107,6 +107,25 @@ class KeptThumbnails:
         shrunk(picture, self.side).save(file, "WEBP", quality=QUALITY)
         return file.getvalue()
 
+    def moved(self, positions: Mapping[int, int]) -> None:
+        """Some samples stand at other positions now."""
+        self._pictures = {positions.get(i, i): picture for i, picture in self._pictures.items()}
+
+    def absorb(self, other: "KeptThumbnails", positions: int) -> None:
+        """Those of another learner, whose positions are counted on from so many."""
+        assert self.learner is not None
+        if not self.per_prototype:
+            return
+        together = {**self._pictures, **{i + positions: picture for i, picture in other._pictures.items()}}
+        kept = self.learner.nearest_of(together, self.per_prototype)
+        self._pictures = {i: picture for i, picture in together.items() if i in kept}
+
+    def _leave_forgotten(self) -> None:
+        """The picture of a sample goes with its record."""
+        if self.learner is not None and self._pictures:
+            there = {record.position for record in self.learner.records_at(self._pictures)}
+            self._pictures = {i: picture for i, picture in self._pictures.items() if i in there}
+
     def by_name(self) -> dict[str, bytes]:
         """The pictures by the name of their example."""
         if self.learner is None:
@@ -120,6 +139,7 @@ class KeptThumbnails:
 
     def state(self) -> Tensors:
         """Arrays of a model file; empty where nothing is kept."""
+        self._leave_forgotten()
         pictures = dict(sorted(self._pictures.items()))
         if not pictures:
             return {}
@@ -137,7 +157,7 @@ class KeptThumbnails:
             return
         positions, offsets = state["thumbnails.positions"].tolist(), state["thumbnails.offsets"].tolist()
         content = state["thumbnails.webp"].tobytes()
-        if positions != sorted(set(positions)) or not 0 <= positions[0] <= positions[-1] < self.learner.sample_count:
+        if positions != sorted(set(positions)) or not 0 <= positions[0] <= positions[-1] < self.learner.learned_count:
             raise ValueError("a thumbnail belongs to no sample")
         if offsets != sorted(offsets) or offsets[0] != 0 or offsets[-1] != len(content):
             raise ValueError("the offsets of the thumbnails do not fit")

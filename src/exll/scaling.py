@@ -53,6 +53,11 @@ class First(NamedTuple):
     refs: tuple[str | None, ...] = ()
     groups: tuple[Group, ...] = ()
 
+    def some(self, kept: Sequence[int]) -> "First":
+        """Those at some places."""
+        labels, refs, groups = (tuple(column[i] for i in kept) for column in (self.labels, self.refs, self.groups))
+        return First(self.rows[list(kept)], labels, refs, groups)  # type: ignore[arg-type]
+
 
 class Directions:
     """Lengths are ignored: Eq. 1 alone."""
@@ -254,6 +259,10 @@ class Known(NamedTuple):
             (*before.refs, *refs),
             (*before.groups, *groups),
         )
+        return self.made_of(first)
+
+    def made_of(self, first: First) -> "Known":
+        """Made anew of first samples."""
         known = self._replace(
             learner=new_learner(self.learner.width, self.learner.parameters), scaling=Scaling.of(first)
         )

@@ -153,6 +153,9 @@ class StreamClassifier(Estimator):
         """What was learned, with all that a file must hold of it."""
         return self.learner_
 
+    def _before_saving(self) -> None:
+        """What is left to be done is done."""
+
     def _check_rows(self, vectors: NDArray[np.floating], anew: bool) -> None:
         check_rows(vectors)
 
@@ -290,6 +293,7 @@ class StreamClassifier(Estimator):
     ) -> None:
         check_is_fitted(self)
         with self._held() as learner:
+            self._before_saving()
             metadata = {
                 **self._metadata(),
                 "labels": kind_of(learner.labels[0]),

@@ -55,23 +55,32 @@ class Lesson:
     skipped: int = 0
     skipped_named: list[list[str]] = field(default_factory=list)  # [ref, reason]
     again: bool = False  # whether it teaches what was learned before
+    spans: list[list[int]] = field(default_factory=list)  # [first, count]: their positions in the model
     digests: str = ""  # of the examples learned, in base64: what a changed folder must not teach twice
 
     @property
     def finished(self) -> bool:
         return self.position >= self.examples
 
-    def note(self, examples: Sequence[Example], digests: Sequence[Digests], reasons: Sequence[str | None]) -> bytes:
-        """Say of the next examples that they were learned, or why not; gives the digests of those that were."""
+    def note(
+        self, examples: Sequence[Example], digests: Sequence[Digests], reasons: Sequence[str | None], start: int
+    ) -> bytes:
+        """Say of the next examples that they were learned, the first of them at position ``start`` of the model, or why
+        not; gives the digests of those that were."""
         known = bytearray()
         for example, own, reason in zip(examples, digests, reasons, strict=True):
             if reason is None:
-                self.learned += 1
                 known += own.named[:DIGEST_BYTES] + own.content[:DIGEST_BYTES]
                 continue
             self.skipped += 1
             if len(self.skipped_named) < MOST_NAMED:
                 self.skipped_named.append([example.ref, reason])
+        count = len(examples) - sum(reason is not None for reason in reasons)
+        if self.spans and sum(self.spans[-1]) == start:
+            self.spans[-1][1] += count
+        elif count:
+            self.spans.append([start, count])
+        self.learned += count
         self.position += len(examples)
         return bytes(known)
 
@@ -111,6 +120,11 @@ def _learned(lessons: list[Lesson]) -> set[bytes]:
         packed = base64.b64decode(lesson.digests)
         known.update(packed[i : i + DIGEST_BYTES] for i in range(0, len(packed), DIGEST_BYTES))
     return known
+
+
+def learned_count(model: Model) -> int:
+    """How many examples the model has learned, also those that it has forgotten since: the position of the next one."""
+    return model.classifier.learner_.learned_count if hasattr(model.classifier, "learner_") else 0
 
 
 def lessons_before(model: Model, lesson: Lesson) -> list[dict[str, Any]]:
@@ -153,7 +167,8 @@ def teach(
         while batch := list(islice(rows, BATCH)):
             examples, own, extracted = zip(*batch, strict=True)
             with interrupt_deferred():  # what was learned and what the lesson says of it change together
-                digests += lesson.note(examples, own, learn_batch(model, examples, extracted, strict))
+                first = learned_count(model)
+                digests += lesson.note(examples, own, learn_batch(model, examples, extracted, strict), first)
             progress(lesson)
             if time.monotonic() - last_save >= save_every:
                 save_now()

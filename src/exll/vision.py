@@ -157,12 +157,58 @@ class ImageLearner(Knowledge):
         _, labels, refs = classifier._learnable(vectors, labels, refs, anew=not hasattr(classifier, "learner_"))
         groups = check_groups(groups, len(vectors))
         while start < len(vectors):
-            count = classifier.learner_.sample_count if hasattr(classifier, "learner_") else 0
+            count = classifier.learner_.learned_count if hasattr(classifier, "learner_") else 0
             rows = slice(start, start + self._kept.until_choice(count))
             names, together = refs and refs[rows], groups and groups[rows]
             classifier.partial_fit(vectors[rows], labels[rows], refs=names, groups=together)
             self._kept_thumbnails().learned(sources[rows])
             start = rows.stop
+
+    def forget(
+        self,
+        refs: str | Sequence[str | None] | None = None,
+        *,
+        images: list[ImageSource] | None = None,
+        labels: Sequence[Label] | None = None,
+        boxes: Sequence[Any] | None = None,
+        groups: Group | Sequence[Group] = None,
+    ) -> Self:
+        """Forget examples, with their thumbnails: the model becomes the one that never saw them.
+
+        By the names or groups that they were learned with; or, where the model keeps no vectors, by the images
+        themselves, with their labels. See :meth:`ExLLClassifier.forget`.
+
+        >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 255)]
+        >>> learner.learn(images, ["black", "black", "white"], ["1.png", "2.png", "3.png"])
+        >>> learner.forget("2.png").megacloud("black").count
+        1
+        """
+        classifier, vectors = self._taught(), None if images is None else self.vectors(images, boxes)
+        classifier.forget(refs, X=vectors, y=labels, groups=groups)
+        return self
+
+    def forget_class(self, label: Label) -> Self:
+        """Forget all examples of a class.
+
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
+        >>> learner.forget_class("white").classes_
+        array(['black'], dtype='<U5')
+        """
+        self._taught().forget_class(label)
+        return self
+
+    def relabel(self, refs: str | Sequence[str], label: Label) -> Self:
+        """Give examples another label, which may be that of a new class; their thumbnails follow.
+
+        >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 255)]
+        >>> learner.learn(images, ["black", "white", "white"], ["1.png", "2.png", "3.png"])
+        >>> learner.relabel("2.png", "black").megacloud("black").count
+        2
+        """
+        kept = self._kept_thumbnails()
+        kept.moved(self._taught()._relabelled(refs, label))
+        return self
 
     @overload
     def predict(

@@ -128,7 +128,7 @@ def test_what_is_large_is_shared_with_the_learner(preset: str) -> None:
     published = learner.publish()
     assert published._statistics.scatter is learner._statistics.scatter
     assert published._precision is learner._precision
-    own, shared = learner._records.vectors, published._records.vectors
+    own, shared = learner._records.all_vectors(), published._records.all_vectors()
     assert own is not None
     assert shared is not None
-    assert np.shares_memory(own, shared)
+    assert np.shares_memory(own.codes, shared.codes)

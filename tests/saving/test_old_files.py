@@ -1,8 +1,8 @@
 """Files of older formats open, answer as they did, and go on.
 
 ``old_files`` holds models that the code of their time wrote, with clips and photos in them, and what the code of
-format 3, or of format 5, answered from each. Models of glocal are judged anew when they are opened: their labels are
-those of before nearly always, their probabilities are others.
+format 3, 5 or 7 answered from each. Models of glocal up to format 5 are judged anew when they are opened: their labels
+are those of before nearly always, their probabilities are others.
 """
 
 from pathlib import Path
@@ -12,9 +12,9 @@ import pytest
 
 from exll import ExLLClassifier, load
 from exll.learner.glocal import reservoir
-from exll.saving.model_file import FORMAT, read_model, write_model
-from exll.types import InferenceName, RecordsKind, Tensors
-from support import assert_equal_models, groups_of, random_stream, with_old_names
+from exll.saving.model_file import FORMAT, read_model
+from exll.types import InferenceName
+from support import assert_equal_models, glocal_learner, groups_of
 
 FOLDER = Path(__file__).parent / "old_files"
 FILES = sorted(FOLDER.glob("format-*.exll"))
@@ -27,7 +27,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 def test_there_are_files_of_older_formats_and_of_both_presets() -> None:
     found = {(read_model(path).metadata["format"], read_model(path).metadata["preset"]) for path in FILES}
-    assert found == {(number, preset) for number in (1, 2, 3, 5) for preset in ("glocal", "paper")}
+    assert found == {(number, preset) for number in (1, 2, 3, 5, 7) for preset in ("glocal", "paper")}
 
 
 @every_file
@@ -41,11 +41,14 @@ def test_an_old_file_answers_as_it_did(path: Path) -> None:
         clips = groups_of(model)
         assert (len(clips.counts) > 0) == (samples > 9 and int(path.stem[7]) >= 3)
         np.testing.assert_array_equal(clips.counts, 11)
+        if path.stem.startswith("format-7"):
+            np.testing.assert_allclose(model.novelty(ANSWERS["queries"]), ANSWERS[f"{path.stem}/novelty"], atol=1e-9)
 
 
 def assert_as_recorded(model: ExLLClassifier, key: str, name: InferenceName) -> None:
     found, recorded = model.predict_proba(ANSWERS["queries"], name), ANSWERS[key]
-    if model.preset == "paper":
+    unchanged = key.startswith("format-7") and not key.endswith("/later")
+    if model.preset == "paper" or unchanged:
         np.testing.assert_allclose(found, recorded, rtol=0, atol=1e-9, err_msg=key)
     else:
         assert np.mean(found.argmax(axis=1) == recorded.argmax(axis=1)) >= 0.9
@@ -71,23 +74,40 @@ def teach_later(model: ExLLClassifier) -> None:
     model.partial_fit(ANSWERS["later"], [LABELS[k] for k in ANSWERS["later_classes"]])
 
 
-@pytest.mark.parametrize("records", ["none", "vectors"])
-def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_now(
-    records: RecordsKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reservoir, "MOST", 32)
-    stream, path = random_stream(9, width=8, classes=3, samples=150), tmp_path / "model.exll"
-    straight = ExLLClassifier(records=records, lengths="ignored").partial_fit(stream.X, stream.y)
-    straight.save(path)
-    file = read_model(path)
-    positions = reservoir._positions_after(150)
-    single: Tensors = {
-        "reservoir.vectors": stream.unit[positions].astype(np.float32),
-        "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
-    }
-    write_model(path, {**file.metadata, "format": 3}, with_old_names({**file.tensors, **single}))
-    stopped = load(path, ExLLClassifier)
-    assert_equal_models(straight, stopped)
-    for model in (straight, stopped):
-        model.partial_fit(stream.X[:40], stream.y[:40])
-    assert_equal_models(straight, stopped)
+def test_a_model_of_format_7_is_as_it_was_and_its_reservoir_has_the_samples_of_before() -> None:
+    """Beyond the room, where they were chosen by their positions; their vectors are those of the records."""
+    model = load(FOLDER / "format-7-glocal-vectors-1100.exll", ExLLClassifier)
+    learner = glocal_learner(model)
+    kept = learner._reservoir
+    assert kept.positions.tolist() == reservoir._positions_after(1100).tolist()
+    records = [record for _, record in learner._records.at(kept.positions.tolist())]
+    vectors = np.array([record.vector for record in records], np.float64)
+    np.testing.assert_allclose(kept.vectors.astype(np.float64), vectors, rtol=0, atol=1e-7)
+    assert learner.inexact == 1100
+    assert learner._lift.begun
+
+
+def test_a_reservoir_chosen_by_position_gives_way_to_one_chosen_by_key_as_the_stream_goes_on() -> None:
+    """And no sample of either kind is more likely to be in it than those of the other."""
+    model = load(FOLDER / "format-7-glocal-vectors-1100.exll", ExLLClassifier)
+    kept, rng = glocal_learner(model)._reservoir, np.random.default_rng(0)
+    for start in range(1100, 4400, 1100):
+        kept = glocal_learner(model)._reservoir
+        model.partial_fit(rng.normal(size=(1100, 16)), [LABELS[k] for k in rng.integers(0, 3, 1100)])
+        assert len(kept) == len(set(kept.positions.tolist())) == reservoir.MOST
+        old = int((kept.positions < 1100).sum())
+        expected = reservoir.MOST * 1100 / (start + 1100)
+        assert abs(old - expected) < 4 * np.sqrt(expected)
+
+
+def test_half_precision_of_old_records_is_known_and_what_comes_later_is_exact() -> None:
+    model = load(FOLDER / "format-7-paper-vectors-119.exll", ExLLClassifier)
+    assert model.learner_.inexact == 119
+    teach_later(model)
+    assert model.learner_.inexact == 119
+    later = ANSWERS["later"] / np.linalg.norm(ANSWERS["later"], axis=1, keepdims=True)
+    found = model.learner_._records.at(range(119, 119 + len(later)))
+    np.testing.assert_allclose(np.array([record.vector for _, record in found], float), later, rtol=0, atol=3e-10)
+    for _, record in model.learner_._records.at(range(119)):
+        assert record.vector is not None
+        np.testing.assert_allclose(record.vector, np.float64(record.vector.astype(np.float16)), rtol=0, atol=3e-10)

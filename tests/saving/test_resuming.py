@@ -39,7 +39,7 @@ def moments(learner: object) -> set[str]:
         "review": learner._judgement.reviewed and learner._schedule.next_review == count + max(1, int(count * 0.2)),
         "fold": scatter.triangle is not None and len(scatter.pending) == 0 and scatter.count > FOLD_ROWS,
         "clip": learner._reservoir._clip.length > 2,
-        "young": not learner._reservoir.rounded,
+        "young": scatter.triangle is None,
         "displaced": len(learner._reservoir) < count,
     }
     return {name for name, true in happened.items() if true}
@@ -94,8 +94,9 @@ def test_a_merge_of_classes_that_ends_the_youth_of_a_model_survives_a_file(
     """What lay between the two classes is one more row of the scatter."""
     stream, path = random_stream(7, width=40, classes=3, samples=60), tmp_path / "model.exll"
     straight = ExLLClassifier(records=records).partial_fit(stream.X[:19], stream.y[:19])
-    assert "reservoir.vectors" in straight.learner_.state()
+    assert "statistics.rows" in straight.learner_.state()
     straight.rename_class(1, 0, merge=True)
+    assert "statistics.triangle" in straight.learner_.state()
     before = saved(straight, path)
     stopped = load(path, ExLLClassifier)
     assert saved(stopped, path) == before

@@ -82,10 +82,10 @@ def test_one_learner_is_in_memory(tmp_path: Path) -> None:
         teach_some(studio)
         assert {kind: held_in_memory(kind) - count for kind, count in before.items()} == of_one_learner
         model = studio.project.live.current
-        own, shown = (one.classifier.learner_._records.vectors for one in (model.learner, model.snapshot))
+        own, shown = (one.classifier.learner_._records.all_vectors() for one in (model.learner, model.snapshot))
         assert own is not None
         assert shown is not None
-        assert np.shares_memory(own, shown)
+        assert np.shares_memory(own.codes, shown.codes)
 
 
 def test_a_model_that_broke_off_leaves_no_checkpoint_and_is_replayed_at_the_next_start(tmp_path: Path) -> None:

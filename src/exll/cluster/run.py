@@ -21,7 +21,7 @@ from exll.loading import load
 from exll.scaling import keeps_lengths
 from exll.streams.orderings import order_name
 from exll.streams.stream import Stream, default_order, open_stream
-from exll.teaching import Lesson, Model, lessons_before, prepare_lesson
+from exll.teaching import Lesson, Model, learned_count, lessons_before, prepare_lesson
 from exll.version import __version__
 
 
@@ -111,7 +111,7 @@ def teach_on_cluster(
     place = tree.held[tree.root]
     learned: Model = model if place is None else load(place, type(model), backbone=model.backbone)
     before = lessons_before(model, lesson)
-    known = base64.b64decode(lesson.digests) + lesson.note(examples, digests, tree.reasons())
+    known = base64.b64decode(lesson.digests) + lesson.note(examples, digests, tree.reasons(), learned_count(model))
     lesson.digests = base64.b64encode(known).decode()
     if hasattr(learned.classifier, "learner_"):
         learned.classifier.lessons_ = [*before, asdict(lesson)]

@@ -120,6 +120,8 @@ def learn_shard(
     while batch := list(islice(rows, BATCH)):
         some, extracted = zip(*batch, strict=True)
         reasons = learn_batch(model, some, extracted, task.strict)
+        if hasattr(model.classifier, "learner_"):
+            model.classifier.learner_.gather()  # what only a finished model needs is left to the last one
         skipped |= {place: why for place, why in enumerate(reasons, position) if why is not None}
         position += len(batch)
     learned = hasattr(model.classifier, "learner_")
@@ -141,6 +143,7 @@ def _loaded(part: Part, network: Network | None) -> Any:
 
 
 def _given(model: Any, into: Path | None) -> Part:
+    vars(model.classifier)["_before_saving"] = lambda: None  # it is judged when the last model is saved
     if into is not None:
         model.save(into)
         return into

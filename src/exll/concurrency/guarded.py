@@ -31,11 +31,15 @@ class Guarded(Generic[Answers]):
     def _make_answers(self) -> Answers:
         raise NotImplementedError
 
+    def _renew(self) -> None:
+        """Bring up to date what a change left to be done when it is needed; holds the lock."""
+
     def _current_answers(self) -> Answers:
         with self.lock:
             self._check_whole()
             if self._answers is None:
                 with one_blas_thread():
+                    self._renew()
                     self._answers = self._make_answers()
             return self._answers
 

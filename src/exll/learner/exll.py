@@ -6,7 +6,7 @@ preset defines its own step: :mod:`exll.learner.paper.learner` follows the equat
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from exll.concurrency.guarded import Guarded
 from exll.errors import InputError
 from exll.learner.block import Block
 from exll.learner.expected import Expected
+from exll.learner.groups import group_number
 from exll.learner.history import UNTESTED, ClassHistory, History
 from exll.learner.inference import Inference
 from exll.learner.lagging import LaggingPrecision
@@ -22,8 +23,9 @@ from exll.learner.megacloud import MegaCloud, MegaClouds
 from exll.learner.part import ClassPart, Part
 from exll.learner.prototypes import Prototypes
 from exll.learner.ranges import check_ranges
-from exll.learner.records import Record, nearest_first, new_records
+from exll.learner.records import Record, Sample, nearest_first, new_records
 from exll.learner.statistics import GlobalStatistics, Residual
+from exll.linalg.fixed_point import encoded
 from exll.linalg.threads import one_blas_thread
 from exll.saving.strings import encode
 from exll.types import CountPairs, Group, Indices, Label, Matrix, PairWeights, RecordsKind, Tensors, Vector
@@ -51,6 +53,16 @@ class Placed(NamedTuple):
     opened: bool
 
 
+class Learned(NamedTuple):
+    """A sample that was learned, as far as it is known."""
+
+    x: Vector
+    k: int
+    prototype: int | None = None  # its id
+    position: int | None = None
+    group: int | None = None
+
+
 class ExLL(Guarded[Inference], ABC):
     r"""Prototypes and MegaClouds over one shared covariance.
 
@@ -60,6 +72,9 @@ class ExLL(Guarded[Inference], ABC):
     """
 
     residual: ClassVar[Residual]
+    editable: ClassVar[bool] = False  # whether it defines _forget and _absorb
+    # the parts that are made anew after an edit, and that a file lacks until then
+    renewed: ClassVar[frozenset[str]] = frozenset({"precision"})
     # parameters that must stay None with this preset, each with its reason
     refuses: ClassVar[Mapping[str, str]] = {
         "count_pairs": "has no table of pairs",
@@ -77,6 +92,8 @@ class ExLL(Guarded[Inference], ABC):
         self._history = History()
         self._precision = self._new_precision()
         self._labels: list[Label] = []
+        self._outdated = False  # whether the precision and what was judged are those of other samples
+        self.gathers = False  # see gather
 
     @abstractmethod
     def _new_precision(self) -> LaggingPrecision: ...
@@ -103,8 +120,8 @@ class ExLL(Guarded[Inference], ABC):
     def _before_merge(self, kept: int, absorbed: int) -> None:
         """Two classes are to become one; nothing has changed yet."""
 
-    def _after_sample(self, x: Vector, k: int, placed: Placed, group: Group) -> None:
-        """A sample was learned and recorded; ``group`` is the name of what it came with, where the caller gave one."""
+    def _after_sample(self, sample: Sample, k: int, placed: Placed) -> None:
+        """A sample was learned and recorded."""
 
     def _after_merge(self, k: int) -> None:
         """Class k is now what two were."""
@@ -119,6 +136,21 @@ class ExLL(Guarded[Inference], ABC):
             "history": self._history,
             "records": self._records,
         }
+
+    def _gather(self, x: Vector, k: int) -> Placed:
+        """As ``_place``, while the learner only gathers samples."""
+        raise NotImplementedError
+
+    def _forget(self, samples: Sequence[Learned]) -> None:
+        """Some of the samples, and not all of them, are to be as if they had never been learned."""
+        raise NotImplementedError
+
+    def _absorb(self, other: Any, numbers: Indices) -> None:
+        """Learn all that another learner has learned, whose classes have these numbers here; it is used up."""
+        raise NotImplementedError
+
+    def _check_forgettable(self, samples: Sequence[Learned]) -> None:
+        """An InputError where the preset cannot forget these."""
 
     def _restore_own(self, state: Tensors) -> None:
         """Restore what the preset adds; everything else is restored already."""
@@ -137,19 +169,48 @@ class ExLL(Guarded[Inference], ABC):
     ) -> None:
         """Learn rows in order; X holds unit vectors. Others may ask between two blocks of rows."""
         refs, groups = refs or [None] * len(X), groups or [None] * len(X)
+        self._learn_all(X, labels, refs, [None if group is None else group_number(group) for group in groups])
+
+    def _learn_all(
+        self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None], groups: Sequence[int | None]
+    ) -> None:
         start = 0
         with one_blas_thread():
             while start < len(X):
                 with self._changing():
-                    rows = slice(start, min(start + BLOCK_ROWS, start + self._until_pause, len(X)))
-                    self._learn_rows(X[rows], labels[rows], refs[rows], groups[rows])
+                    if not self.gathers:
+                        self._renew()
+                    until_pause = BLOCK_ROWS if self.gathers else self._until_pause
+                    rows = slice(start, min(start + BLOCK_ROWS, start + until_pause, len(X)))
+                    learn_rows = self._gather_rows if self.gathers else self._learn_rows
+                    learn_rows(X[rows], labels[rows], refs[rows], groups[rows])
                 start = rows.stop
 
+    def _gather_rows(
+        self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None], groups: Sequence[int | None]
+    ) -> None:
+        """Without products: only what another learner will need that takes it over (:meth:`absorb`)."""
+        number_of = {label: k for k, label in enumerate(self._labels)}
+        self._outdated = True
+        for x, label, ref, group, codes, scale in zip(X, labels, refs, groups, *encoded(X), strict=True):
+            k = number_of.setdefault(label, len(number_of))
+            if k < len(self._megaclouds):
+                self._statistics.learn(x, self._megaclouds.vectors[k], int(self._megaclouds.counts[k]))
+            else:
+                self._statistics.learn(x, np.zeros(self.width), 0)
+                self._labels.append(label)
+            placed = self._gather(x, k)
+            self._history.learn(k, UNTESTED, placed.opened)
+            sample = Sample(x, codes, float(scale), self._statistics.learned - 1, ref, group)
+            self._records.add(placed.id, sample, self._prototypes.vectors[placed.row])
+            self._after_sample(sample, k, placed)
+
     def _learn_rows(
-        self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None], groups: Sequence[Group]
+        self, X: Matrix, labels: Sequence[Label], refs: Sequence[str | None], groups: Sequence[int | None]
     ) -> None:
         number_of = {label: k for k, label in enumerate(self._labels)}
         first, block = 0, self._block(X[: self._until_refresh])
+        all_codes, scales = encoded(X)
         for i, (x, label, ref, group) in enumerate(zip(X, labels, refs, groups, strict=True)):
             k = number_of.setdefault(label, len(number_of))
             known = len(self._megaclouds)
@@ -165,8 +226,9 @@ class ExLL(Guarded[Inference], ABC):
                 first, block = i, self._block(X[i : i + 1 + self._until_refresh])
             placed = self._place(block, i - first, k)
             self._history.learn(k, answer if k < known and known > 1 else UNTESTED, placed.opened)
-            self._records.add(placed.id, self.sample_count - 1, ref, x, self._prototypes.vectors[placed.row])
-            self._after_sample(x, k, placed, group)
+            sample = Sample(x, all_codes[i], float(scales[i]), self._statistics.learned - 1, ref, group)
+            self._records.add(placed.id, sample, self._prototypes.vectors[placed.row])
+            self._after_sample(sample, k, placed)
 
     @property
     def _until_refresh(self) -> int:
@@ -177,6 +239,84 @@ class ExLL(Guarded[Inference], ABC):
     def _until_pause(self) -> int:
         """How many more samples may be learned before others are let in: the last may take long."""
         return max(self._until_refresh, YOUNG - self.sample_count)
+
+    def gather(self) -> bool:
+        """From now on only gather what another learner will need that absorbs this one, and judge nothing: that is
+        quicker. False where the preset cannot."""
+        return False
+
+    def forget(self, samples: Sequence[Learned]) -> None:
+        """Be as if these samples had never been learned; at least one other must be left."""
+        self._check_editable()
+        self._check_forgettable(samples)
+        if len(samples) >= self.sample_count:
+            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+        with one_blas_thread(), self._changing():
+            self._forget(samples)
+
+    def _check_editable(self) -> None:
+        if not self.editable:
+            raise InputError(f'models of the preset "{self.parameters.preset}" can neither forget nor be merged.')
+
+    def absorb(self, other: "ExLL") -> None:
+        """Learn all that another learner of the same parameters has learned. The other one is used up."""
+        self._check_editable()
+        with one_blas_thread(), other._changing(), self._changing():
+            number_of = {label: k for k, label in enumerate(self._labels)}
+            numbers = np.array([number_of.setdefault(label, len(number_of)) for label in other._labels], np.int64)
+            self._absorb(other, numbers)
+            self._labels = list(number_of)
+            self._outdated = True
+
+    def _absorb_shared(self, other: "ExLL", numbers: Indices) -> None:
+        """What every preset has; what lies between the means has to be added to the scatter before."""
+        ids, positions, rows = self._prototypes.next_id, self._statistics.learned, len(self._prototypes)
+        self._statistics.absorb(other._statistics)
+        self._megaclouds.absorb(other._megaclouds, numbers, rows, ids)
+        self._prototypes.absorb(other._prototypes, numbers)
+        self._records.absorb(other._records, ids, positions)
+        self._history.absorb(other._history, numbers)
+
+    def _remove_class(self, k: int) -> None:
+        for part in self._parts().values():
+            if isinstance(part, ClassPart):
+                part.remove_class(k)
+        del self._labels[k]
+
+    def learn_again(self, samples: Sequence[Learned], label: Label, refs: Sequence[str | None]) -> None:
+        """Learn samples once more, under another label."""
+        X = np.array([sample.x for sample in samples])
+        self._learn_all(X, [label] * len(samples), refs, [sample.group for sample in samples])
+
+    def renew(self) -> None:
+        """Do now what edits have left to be done when it is needed."""
+        if self._outdated:
+            with self._changing(), one_blas_thread():
+                self._renew()
+
+    def remembered(self, refs: Collection[str] = (), groups: Collection[Group] = ()) -> list[tuple[int, int, Record]]:
+        """The records of samples with one of these refs, or of one of these groups, each with the number of its class
+        and the id of its prototype."""
+        numbers = [group_number(group) for group in groups if group is not None]
+        with self.lock:
+            self._check_whole()
+            return self._with_classes(self._records.at(self._records.positions_of(refs, numbers)))
+
+    def remembered_class(self, k: int) -> list[tuple[int, int, Record]]:
+        """The same of all remembered samples of class k."""
+        with self.lock:
+            self._check_whole()
+            members = self._prototypes.ids[self._megaclouds.members(k)].tolist()
+            return [(k, prototype, record) for prototype in members for record in self._records.of(prototype)]
+
+    def _with_classes(self, found: list[tuple[int, Record]]) -> list[tuple[int, int, Record]]:
+        class_of = dict(zip(self._prototypes.ids.tolist(), self._prototypes.class_of.tolist(), strict=True))
+        return [(class_of[prototype], prototype, record) for prototype, record in found]
+
+    @property
+    def inexact(self) -> int:
+        """The vectors of samples before this position were kept in half precision only."""
+        return self._records.inexact
 
     def inference(self) -> Inference:
         """What the learner answers now; kept until the next sample."""
@@ -196,6 +336,7 @@ class ExLL(Guarded[Inference], ABC):
         """Give a class another label; where that is a class already, the two become one under the lower number.
         Prototypes keep their ids."""
         with self._changing():
+            self._renew()
             if new not in self._labels:
                 self._labels[self._labels.index(old)] = new
                 return
@@ -218,6 +359,11 @@ class ExLL(Guarded[Inference], ABC):
     @property
     def sample_count(self) -> int:
         return self._statistics.count
+
+    @property
+    def learned_count(self) -> int:
+        """Of all samples that were ever learned, also of those that were forgotten since."""
+        return self._statistics.learned
 
     @property
     def class_count(self) -> int:
@@ -331,6 +477,7 @@ class ExLL(Guarded[Inference], ABC):
             return {
                 f"{prefix}.{name}": array
                 for prefix, part in self._parts().items()
+                if not (self._outdated and prefix in self.renewed)
                 for name, array in part.state().items()
             }
 
@@ -342,7 +489,9 @@ class ExLL(Guarded[Inference], ABC):
         self._prototypes.restore(part_of("prototypes", state))
         self._megaclouds.restore(part_of("megaclouds", state), self._prototypes)
         self._history.restore(part_of("history", state), self.class_count)
-        self._precision.restore(part_of("precision", state), self.sample_count)
+        self._outdated = "precision.refreshed_at" not in state
+        if not self._outdated:
+            self._precision.restore(part_of("precision", state), self.sample_count)
         self._records.restore(part_of("records", state))
         self._check_consistent()
         with one_blas_thread():

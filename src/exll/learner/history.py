@@ -60,6 +60,44 @@ class History:
         named[named == absorbed] = kept
         named[named > absorbed] -= 1
 
+    def forget(self, k: int, count: int) -> None:
+        """An example of a class is gone, and so many are left: nobody knows what it was taken for, so the oldest is
+        dropped where there would be more than examples."""
+        if self._seen.filled[k] > count:
+            kept = self._places(k)[-count:]
+            for array in (self._answers, self._opened):
+                array.filled[k, : len(kept)] = array.filled[k, kept]
+            self._seen.filled[k] = len(kept)
+
+    def remove_class(self, k: int) -> None:
+        """The later classes move up by one place."""
+        for array in (self._answers, self._opened, self._seen):
+            array.remove(k)
+        named = self._answers.filled
+        named[named == k] = UNTESTED
+        named[named > k] -= 1
+
+    def absorb(self, other: "History", numbers: Indices) -> None:
+        """That of another learner, whose classes have these numbers here. What came first is not known, so each gives
+        its newest half where they have more than fits."""
+        for index, k in enumerate(numbers.tolist()):
+            theirs = other._places(index)
+            answers = other._answers.filled[index, theirs]
+            answers = np.where(answers == UNTESTED, UNTESTED, numbers[answers])
+            opened = other._opened.filled[index, theirs]
+            if k < len(self._seen):
+                mine = self._places(k)
+                room = max(SPAN // 2, SPAN - len(theirs))
+                answers = np.concatenate([self._answers.filled[k, mine[-room:]], answers])[-SPAN:]
+                opened = np.concatenate([self._opened.filled[k, mine[-room:]], opened])[-SPAN:]
+            else:
+                self._answers.append(UNTESTED)
+                self._opened.append(False)
+                self._seen.append(0)
+            self._answers.filled[k, : len(answers)] = answers
+            self._opened.filled[k, : len(opened)] = opened
+            self._seen.filled[k] = len(answers)
+
     def _places(self, k: int) -> Indices:
         seen = int(self._seen.filled[k])
         return np.arange(max(0, seen - SPAN), seen) % SPAN

@@ -51,11 +51,12 @@ class MegaClouds(RunningMeans):
     def adopt(self, index: int, row: int) -> None:
         self._members[index].append(row)
 
-    def forget_row(self, row: int) -> None:
-        """Follow the removal of a prototype's row."""
+    def forget_rows(self, rows: list[int]) -> None:
+        """Follow the removal of rows of prototypes."""
+        gone = np.sort(rows)
         for index, members in enumerate(self._members):
-            kept = members.filled[members.filled != row]
-            self._members[index] = GrowingArray((), np.int64, kept - (kept > row))
+            kept = members.filled[~np.isin(members.filled, gone)]
+            self._members[index] = GrowingArray((), np.int64, kept - np.searchsorted(gone, kept))
 
     def connect(self, index: int, one: int, other: int) -> None:
         """E of Eq. 13 and 14: one more sample between two prototypes."""
@@ -84,6 +85,35 @@ class MegaClouds(RunningMeans):
         for column in self._columns:
             column.remove(absorbed)
         del self._members[absorbed], self._edges[absorbed]
+
+    def forget_prototype(self, index: int, prototype: int) -> None:
+        """The edges of a prototype that is no more go with it."""
+        self._edges[index] = {pair: count for pair, count in self._edges[index].items() if prototype not in pair}
+
+    def forget_edges(self, index: int) -> None:
+        self._edges[index] = {}
+
+    def remove_class(self, index: int) -> None:
+        """A class without prototypes is gone; the later ones move up by one place."""
+        for column in self._columns:
+            column.remove(index)
+        del self._members[index], self._edges[index]
+
+    def absorb(self, other: "MegaClouds", numbers: Indices, rows: int, ids: int) -> None:
+        """The classes of another learner, which have these numbers here: new ones come next. The rows and ids of its
+        prototypes are counted on from these. All have to be measured afterwards."""
+        for index, k in enumerate(numbers.tolist()):
+            mean, count = other.vectors[index], int(other.counts[index])
+            if k == len(self):
+                self.start(mean, 0.0)
+                self.counts[k] = count
+                self.open()
+            else:
+                self.unite_with(k, mean, count)
+            for row in other.members(index):
+                self.adopt(k, int(row) + rows)
+            for (one, two), times in other.edges(index).items():
+                self._edges[k][one + ids, two + ids] = times
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MegaClouds":
         """Pairs and counts never change themselves, so the edges of a class are copied in one go."""

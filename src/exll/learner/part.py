@@ -24,3 +24,7 @@ class ClassPart(Part, Protocol):
     def merge(self, kept: int, absorbed: int) -> None:
         """Class ``absorbed`` becomes part of class ``kept``; the later classes move up by one place."""
         ...
+
+    def remove_class(self, k: int) -> None:
+        """Class k, of which nothing is left elsewhere, is gone; the later classes move up by one place."""
+        ...

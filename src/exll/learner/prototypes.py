@@ -78,10 +78,15 @@ class Prototypes(RunningMeans):
         self.next_id += 1
         return self.next_id - 1
 
-    def remove(self, freed: int) -> None:
-        """Rows after it move up by one place."""
+    def remove_rows(self, rows: list[int]) -> None:
+        """Rows after them move up."""
         for column in self._columns:
-            column.remove(freed)
+            column.remove_rows(rows)
+
+    def leave(self, index: int, x: Vector) -> None:
+        super().leave(index, x)
+        centre = self.vectors[index]
+        self.euclidean_squares[index] = float(centre @ centre)
 
     def settle(self, index: int) -> None:
         r"""After a centre moved: its norm, and its radius by Eq. 14, $r \leftarrow \sqrt{(r^2 + 1 - |p|^2)/2}$."""
@@ -94,6 +99,19 @@ class Prototypes(RunningMeans):
         """Follow a merge of classes: the later ones move up by one place."""
         self.class_of[self.class_of == absorbed] = kept
         self.class_of[self.class_of > absorbed] -= 1
+
+    def remove_class(self, k: int) -> None:
+        """A class without prototypes is gone: the later ones move up by one place."""
+        self.class_of[self.class_of > k] -= 1
+
+    def absorb(self, other: "Prototypes", numbers: Indices) -> None:
+        """Those of another learner, whose classes have these numbers here, and whose ids are counted on from these."""
+        for mine, theirs in zip(self._columns, other._columns, strict=True):
+            mine.extend(theirs.filled)
+        new = slice(len(self) - len(other), None)
+        self.class_of[new] = numbers[other.class_of]
+        self.ids[new] += self.next_id
+        self.next_id += other.next_id
 
     @property
     def _columns(self) -> tuple[GrowingArray, ...]:

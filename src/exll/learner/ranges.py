@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from exll.linalg.fixed_point import LARGEST as LARGEST_CODE
 from exll.types import Tensors
 
 UNIT = 1.001  # the largest entry of a mean of unit vectors, with room for rounding
@@ -29,6 +30,7 @@ def check_ranges(state: Tensors) -> None:
         "prototypes.euclidean_squares": UNIT,
         "megaclouds.vectors": UNIT,
         "records.vectors": UNIT,
+        "records.scales": UNIT / LARGEST_CODE,
         "reservoir.vectors": UNIT,
         "reservoir.ended_clip_means": UNIT,
         "reservoir.group_means": UNIT,

@@ -38,6 +38,16 @@ class RunningMeans(CountedMeans):
         self.squared_norms[index] = rest * rest * before + 2 * share * rest * dot + share * share * x_squared_norm
         return share
 
+    def leave(self, index: int, x: Vector) -> None:
+        """Take x, which joined a mean that others joined too, out of it again. To be measured afterwards."""
+        self.counts[index] -= 1
+        self.vectors[index] += (self.vectors[index] - x) / self.counts[index]
+
+    def unite_with(self, index: int, mean: Vector, count: int) -> None:
+        """So many more samples with that mean. To be measured afterwards."""
+        self.counts[index] += count
+        self.vectors[index] += (count / self.counts[index]) * (mean - self.vectors[index])
+
     def measure(self, index: int, precision: Precision, origin: Vector) -> None:
         """The squared norm of one mean that was set by hand."""
         self.squared_norms[index] = precision.squared_norms((self.vectors[index] - origin)[None, :])[0]

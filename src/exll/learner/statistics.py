@@ -15,6 +15,9 @@ from exll.linalg.lapack import add_outer_products_packed
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64
+ROUNDING = 4e-16  # of double precision, with room; the sums of the lift have a ridge far above theirs
+KEPT_ROUNDING = 1e-9  # of unit vectors in the records (exll.linalg.fixed_point), with room
+TRACE_TOLERANCE = {8: 1e-6, 4: 1e-3}  # by the bytes of a number
 
 
 class Residual(Protocol):
@@ -52,7 +55,8 @@ class Scatter:
         self.rows = GrowingArray((width,), self.dtype)
         self.triangle: Vector | None = None  # lower, in rectangular full packed form: what LAPACK updates in place
         self.trace = 0.0
-        self.count = 0
+        self.count = 0  # of rows that it sums up
+        self.rounding = 0.0  # how far the sum may be from one that never held what was taken out of it
         self._pending = np.empty((0, width), self.dtype)
         self._pending_count = 0
 
@@ -66,15 +70,49 @@ class Scatter:
         if self.triangle is None:
             self.rows.append(row)
             if len(self.rows) == self.most_rows:
-                self.triangle = np.zeros(self.width * (self.width + 1) // 2, self.dtype)
-                add_outer_products_packed(self.triangle, self.rows.filled)
-                self.rows = GrowingArray((self.width,), self.dtype)
-                self._pending = np.empty((FOLD_ROWS, self.width), self.dtype)
+                self._fold_rows()
             return
         self._pending[self._pending_count] = row
         self._pending_count += 1
         if self._pending_count == FOLD_ROWS:
             self.fold()
+
+    def subtract(self, rows: Matrix) -> None:
+        """Take rows out of the sum that are part of it, if not one of its rows."""
+        if not len(rows):
+            return
+        if self.triangle is None:
+            self._fold_rows()
+        assert self.triangle is not None
+        squares = np.vecdot(rows, rows)
+        lost = float(squares.sum())
+        self.count -= len(rows)
+        self.rounding += ROUNDING * (self.trace + lost) + KEPT_ROUNDING * float(np.sqrt(squares).sum())
+        self.trace = max(self.trace - lost, 0.0)
+        add_outer_products_packed(self.triangle, np.ascontiguousarray(rows, self.dtype), subtract=True)
+
+    def absorb(self, other: "Scatter") -> None:
+        """Add the sum of another."""
+        if other.triangle is None:
+            for row in other.rows.filled:
+                self.add(row)
+            return
+        if self.triangle is None:
+            self._fold_rows()
+        assert self.triangle is not None
+        self.triangle += other.triangle
+        self.count += other.count - len(other.pending)
+        self.trace += other.trace - float(np.vdot(other.pending, other.pending))
+        self.rounding += other.rounding
+        for row in other.pending:
+            self.add(row)
+
+    def _fold_rows(self) -> None:
+        self.triangle = np.zeros(self.width * (self.width + 1) // 2, self.dtype)
+        if len(self.rows):
+            add_outer_products_packed(self.triangle, self.rows.filled)
+        self.rows = GrowingArray((self.width,), self.dtype)
+        self._pending = np.empty((FOLD_ROWS, self.width), self.dtype)
 
     def fold(self) -> None:
         """Move the pending rows into the matrix. Only learning does this; asking uses a copy."""
@@ -98,10 +136,12 @@ class Scatter:
             if self.triangle is None
             else {"triangle": pack_triangle(self.folded()), "pending": self.pending}
         )
-        return {"rows_added": np.array(self.count, np.int64), "trace": np.array(self.trace), **kept}
+        numbers = {"trace": np.array(self.trace), "rounding": np.array(self.rounding)}
+        return {"rows_added": np.array(self.count, np.int64), **numbers, **kept}
 
     def restore(self, state: Tensors) -> None:
-        self.count, self.trace = int(state["rows_added"]), float(state["trace"])
+        self.count = int(state["rows_added"])
+        self.trace, self.rounding = float(state["trace"]), float(state.get("rounding", 0.0))
         if "rows" in state:
             self.rows = GrowingArray((self.width,), self.dtype, state["rows"])
             whole = len(self.rows) == self.count < self.most_rows
@@ -110,10 +150,12 @@ class Scatter:
             self.triangle, _ = _lapack("trttf", self.dtype)(triangle, uplo="L")
             self._pending = np.empty((FOLD_ROWS, self.width), self.dtype)
             self._pending_count = len(state["pending"])
+            whole = self._pending_count < FOLD_ROWS
             self._pending[: self._pending_count] = state["pending"]
-            folded = self.count - self.most_rows
-            whole = folded >= 0 and len(self.pending) == folded % FOLD_ROWS
-        if not whole or self.trace < 0:
+            found = float(np.trace(triangle, dtype=np.float64)) + float(np.vdot(self.pending, self.pending))
+            tolerance = TRACE_TOLERANCE[self.dtype.itemsize] * max(found, self.trace) + self.width * self.rounding
+            whole = whole and abs(found - self.trace) <= tolerance
+        if not whole or min(self.trace, self.rounding) < 0:
             raise ValueError("the scatter does not hold all its rows")
 
 
@@ -130,6 +172,7 @@ class GlobalStatistics:
 
     def __init__(self, width: int, residual: Residual) -> None:
         self.count = 0
+        self.learned = 0  # with those that were forgotten since
         self.total = np.zeros(width)
         self.scatter = Scatter(width)
         self._residual = residual
@@ -141,24 +184,39 @@ class GlobalStatistics:
 
     def learn(self, x: Vector, class_mean: Vector, class_count: int) -> None:
         self.count += 1
+        self.learned += 1
         self.total += x
         self.scatter.add(self._residual(x, self, class_mean, class_count))
+
+    def forget(self, x: Vector) -> None:
+        """Its residual has to be taken out of the scatter, too."""
+        self.count -= 1
+        self.total -= x
+
+    def absorb(self, other: "GlobalStatistics") -> None:
+        """The samples of another; what lies between its means and these has to be added to the scatter, too."""
+        self.count += other.count
+        self.learned += other.learned
+        self.total += other.total
+        self.scatter.absorb(other.scatter)
 
     @property
     def nbytes(self) -> int:
         return self.total.nbytes + self.scatter.nbytes
 
     def state(self) -> Tensors:
-        return {"count": np.array(self.count, np.int64), "total": self.total, **self.scatter.state()}
+        counts = {"count": np.array(self.count, np.int64), "learned": np.array(self.learned, np.int64)}
+        return {**counts, "total": self.total, **self.scatter.state()}
 
     def restore(self, state: Tensors) -> None:
         self.count = int(state["count"])
+        self.learned = int(state.get("learned", self.count))
         if state["total"].shape != self.total.shape:
             raise ValueError("the total has another width")
         self.total = np.array(state["total"], np.float64)
         self.scatter.restore(state)
-        if not 0 < self.count <= self.scatter.count:
-            raise ValueError("the scatter does not hold all samples")
+        if not 1 <= self.count <= self.learned:
+            raise ValueError("the statistics are of no sample, or of more than were learned")
 
 
 def pack_triangle(matrix: Matrix) -> Vector:

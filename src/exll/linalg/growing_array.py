@@ -40,6 +40,12 @@ class GrowingArray:
         self._room[size] = row
         self.filled = self._room[: size + 1]
 
+    def extend(self, rows: NDArray[Any]) -> None:
+        self.reserve(len(rows))
+        size = len(self.filled)
+        self._room[size : size + len(rows)] = rows
+        self.filled = self._room[: size + len(rows)]
+
     def reserve(self, extra: int) -> None:
         """Make room now, so that the next ``extra`` rows cannot fail for want of memory."""
         size = len(self.filled)
@@ -57,6 +63,16 @@ class GrowingArray:
     def remove(self, index: int) -> None:
         size = len(self.filled)
         self._room[index : size - 1] = self._room[index + 1 : size].copy()
+        self.filled = self._room[: size - 1]
+
+    def remove_rows(self, rows: list[int]) -> None:
+        self._room = self.filled = np.delete(self.filled, rows, axis=0)
+
+    def remove_unordered(self, index: int) -> None:
+        """The last row takes its place."""
+        size = len(self.filled)
+        self._room[index] = self._room[size - 1]
+        self._room[size - 1] = 0
         self.filled = self._room[: size - 1]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GrowingArray":

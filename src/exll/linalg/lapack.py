@@ -21,6 +21,10 @@ _ONE = {
     np.dtype(np.float64): ctypes.byref(ctypes.c_double(1.0)),
     np.dtype(np.float32): ctypes.byref(ctypes.c_float(1.0)),
 }
+_MINUS_ONE = {
+    np.dtype(np.float64): ctypes.byref(ctypes.c_double(-1.0)),
+    np.dtype(np.float32): ctypes.byref(ctypes.c_float(-1.0)),
+}
 
 _python = ctypes.pythonapi
 _python.PyCapsule_GetName.restype = ctypes.c_char_p
@@ -105,13 +109,14 @@ def add_outer_products(matrix: Matrix, rows: Matrix) -> None:
     _syrk[rows.dtype](_LOWER, _PLAIN, size, count, one, _address(rows), size, one, _address(matrix), size)
 
 
-def add_outer_products_packed(triangle: Vector, rows: Matrix) -> None:
+def add_outer_products_packed(triangle: Vector, rows: Matrix, *, subtract: bool = False) -> None:
     """The same for a lower triangle in rectangular full packed form: half the memory, and as fast."""
     width = rows.shape[1]
     _check(rows.flags.c_contiguous and triangle.flags.c_contiguous and triangle.flags.writeable)
     _check(triangle.shape == (width * (width + 1) // 2,) and rows.dtype == triangle.dtype)
     size, count, one = ctypes.byref(_Integer(width)), ctypes.byref(_Integer(len(rows))), _ONE[rows.dtype]
-    _sfrk[rows.dtype](_PLAIN, _LOWER, _PLAIN, size, count, one, _address(rows), size, one, _address(triangle))
+    factor = (_MINUS_ONE if subtract else _ONE)[rows.dtype]
+    _sfrk[rows.dtype](_PLAIN, _LOWER, _PLAIN, size, count, factor, _address(rows), size, one, _address(triangle))
 
 
 def _size_of(matrix: Matrix) -> Any:

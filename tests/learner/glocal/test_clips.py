@@ -15,7 +15,7 @@ from exll.streams.household.objects import CATEGORIES
 from exll.streams.household.scene import Recording, render
 from exll.types import Matrix
 from exll.vision import ImageLearner
-from support import glocal_learner, groups_of, products_of, stream_of_clips
+from support import glocal_learner, groups_of, products_of, sample_of, stream_of_clips
 
 
 def photos(seed: int, noise: float) -> tuple[Matrix, list[int]]:
@@ -124,7 +124,7 @@ def test_a_clip_that_makes_up_all_prototypes_of_its_class_leaves_one() -> None:
     X = np.concatenate([stream.X, *again])
     model = ExLLClassifier(max_prototypes=1, lengths="ignored").partial_fit(X, [*stream.y, *[0] * 7, *[1] * 7])
     learner = glocal_learner(model)
-    products = products_of(learner, RIDGES[3], slice(None))
+    products = products_of(learner, RIDGES[3])
     groups = groups_that_came_together(products, groups_of(model), learner._mean_of_all())
     left_out = left_out_with_group(products, len(X), groups)
     assert len(left_out.truth) == len(X)
@@ -136,7 +136,7 @@ def test_a_sample_that_replaces_one_of_a_clip_is_not_in_that_clip() -> None:
     for position in range(4 * MOST):
         angle = 0.001 * position
         x = np.array([np.cos(angle), np.sin(angle)])
-        reservoir.learn(position, x, 0 if position < MOST else position % 2, 0, None, variance=0.5)
+        reservoir.learn(sample_of(x, position), 0 if position < MOST else position % 2, 0, variance=0.5)
     found = reservoir.groups(2)
     early = reservoir.state()["group_ids"] == 0
     assert 0 < early.sum() < MOST

@@ -13,9 +13,18 @@ from exll.errors import InputError, InputTypeError
 from exll.learner.glocal import group_means
 from exll.learner.glocal.judgement import RIDGES
 from exll.learner.glocal.leaving_out import left_out_alone
-from exll.learner.glocal.reservoir import Reservoir, group_number
+from exll.learner.glocal.reservoir import Reservoir
+from exll.learner.groups import group_number
 from exll.types import Group
-from support import assert_equal_models, glocal_learner, groups_of, products_of, stream_of_clips, stream_of_groups
+from support import (
+    assert_equal_models,
+    glocal_learner,
+    groups_of,
+    products_of,
+    sample_of,
+    stream_of_clips,
+    stream_of_groups,
+)
 
 
 def places_of(labels: Sequence[Any], names: Sequence[Group]) -> list[list[int]]:
@@ -47,7 +56,7 @@ def test_single_samples_are_photos_in_a_class_that_came_mostly_alone() -> None:
     names = ["a" if i < 8 else "b" if i < 16 else None for i in range(60)]
     found = groups_of(ExLLClassifier(lengths="ignored").partial_fit(X, y, groups=names))
     assert found.photos.tolist() == [name is None for name in names]
-    assert found.among(slice(None, None, 4)).of.tolist() == [0, 0, 1, 1] + [-1] * 11
+    assert found.among(np.arange(0, 60, 4)).of.tolist() == [0, 0, 1, 1] + [-1] * 11
     alone = glocal_learner(ExLLClassifier(lengths="ignored").partial_fit(X, y))._reservoir
     assert alone.group_counts(np.array([30, 30])).tolist() == [30, 30]
     assert alone.group_counts(np.array([30, 90])).tolist() == [30, 90]  # of the class only some are here
@@ -57,7 +66,7 @@ def test_photos_are_left_out_alone_and_with_their_look_alikes_and_all_others_wit
     stream, names = stream_of_groups(0, each=6)
     groups = [name if k < 3 else None for k, name in zip(stream.y, names, strict=True)]
     learner = glocal_learner(ExLLClassifier().partial_fit(stream.X, stream.y, groups=groups))
-    found, products = learner._reservoir.groups(6), products_of(learner, RIDGES[3], slice(None))
+    found, products = learner._reservoir.groups(6), products_of(learner, RIDGES[3])
     evidence = learner._reviewed()._evidence(products, found, None)
     photos = [i for i, name in enumerate(groups) if name is None]
     assert sorted(evidence.with_group.rows.tolist()) == list(range(len(stream.y)))
@@ -154,9 +163,10 @@ def test_only_groups_of_which_no_sample_is_left_are_forgotten(monkeypatch: pytes
     monkeypatch.setattr(group_means, "MOST_UNNEEDED", 8)
     reservoir = Reservoir(2)
     for position in range(600):
-        reservoir.learn(position, np.ones(2), position % 2, 0, group_number(position // 2), variance=1.0)
+        x = np.array([1.0, position / 600])
+        reservoir.learn(sample_of(x, position, group=group_number(position // 2)), position % 2, 0, variance=1.0)
         assert len(reservoir.state()["group_counts"]) <= 16 + 8 + 1
-        assert all(key in reservoir._group_means for key in reservoir._keys())
+        assert all(key in reservoir._group_means for key in reservoir._group_keys())
     np.testing.assert_array_equal(reservoir.groups(2).counts, 1)
 
 
@@ -189,9 +199,14 @@ def test_numbers_of_numpy_are_names_and_other_learners_take_groups_too() -> None
     as_numpy: Any = np.array(names)
     plain = ExLLClassifier(lengths="ignored").fit(stream.X, stream.y, groups=names)
     assert_equal_models(ExLLClassifier(lengths="ignored").fit(stream.X, stream.y, groups=as_numpy), plain)
-    for make in (lambda: ExLLClassifier("paper"), lambda: baseline("slda")):
+    for make in (lambda: ExLLClassifier("paper", records="none"), lambda: baseline("slda")):
         named, unnamed = make().fit(stream.X, stream.y, groups=names), make().fit(stream.X, stream.y)
         assert_equal_models(named, unnamed)
+    recorded = [ExLLClassifier("paper").fit(stream.X, stream.y, groups=own).learner_.state() for own in (names, None)]
+    assert len(recorded[0].pop("records.groups")) == len(names)  # and that is all
+    assert recorded[0].keys() == recorded[1].keys()
+    for name in recorded[0]:
+        np.testing.assert_array_equal(recorded[0][name], recorded[1][name], err_msg=name)
 
 
 def test_a_clip_before_named_samples_is_kept_and_the_model_opens_again(tmp_path: Path) -> None:

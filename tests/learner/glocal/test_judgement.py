@@ -51,7 +51,7 @@ def evidence_of(seed: int, samples: int = 80, *, seen_once: float = 0.0, by_grou
     stream = random_stream(seed, width=6, classes=4, samples=samples)
     learner = learned(stream, "glocal")
     assert isinstance(learner, GlocalLearner)
-    products = products_of(learner, RIDGES[3], slice(None))
+    products = products_of(learner, RIDGES[3])
     alike = left_out_with_group(products, samples, look_alikes(products.means, products.own))
     single = products.means.class_counts == 1
     return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups, columns=6, single=single)

@@ -50,7 +50,7 @@ def assert_equal(found: LeftOut, expected: list[Parts], exact: float = 1e-8) -> 
 def test_a_sample_left_out_alone(seed: int, width: int, classes: int, samples: int, ridge: float) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
     usable = [i for i, k in enumerate(oracle.truths) if oracle.truths.count(k) > 1]
-    products = products_of(learner, ridge, slice(None))
+    products = products_of(learner, ridge)
     found = left_out_alone(products, samples)
     assert found.truth.tolist() == [oracle.truths[i] for i in usable]
     assert_equal(found, [oracle.parts_without(i) for i in usable])
@@ -77,7 +77,7 @@ def test_a_sample_left_out_with_those_that_look_like_it(
     seed: int, width: int, classes: int, samples: int, ridge: float
 ) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
-    products = products_of(learner, ridge, slice(None))
+    products = products_of(learner, ridge)
     clouds = {j: {j} for j in set(oracle.clouds)}
     assert_left_out(products, look_alikes(products.means, products.own), oracle, clouds)
 
@@ -88,7 +88,7 @@ def test_a_sample_left_out_with_a_third_of_its_class(
     seed: int, width: int, classes: int, samples: int, ridge: float
 ) -> None:
     learner, oracle = taught(seed, width, classes, samples, ridge)
-    products = products_of(learner, ridge, slice(None))
+    products = products_of(learner, ridge)
     groups = [group for k in oracle.classes for group in oracle.thirds(k)]
     assert max(map(len, groups)) > 1
     clouds = {j: set(group) for group in groups for j in group}
@@ -113,7 +113,7 @@ def test_a_sample_left_out_with_what_came_with_it(seed: int, kind: str, ridge: f
         keys = sorted(set(zip(stream.y, names, strict=True)))
         places = [[i for i, key in enumerate(zip(stream.y, names, strict=True)) if key == own] for own in keys]
     learner, oracle = learned_with_oracle(stream, ridge, names)
-    products = products_of(learner, ridge, slice(None))
+    products = products_of(learner, ridge)
     found = learner._reservoir.groups(learner.class_count)
     place_of = {i: place for place in places for i in place}
     assert [np.flatnonzero(found.of == own).tolist() for own in found.of.tolist()] == [
@@ -136,7 +136,7 @@ def test_a_sample_left_out_with_what_came_with_it(seed: int, kind: str, ridge: f
 
 def test_only_the_chosen_samples_are_left_out_with_their_group() -> None:
     learner, _ = taught(*CASES[3], RIDGES[3])
-    products, samples = products_of(learner, RIDGES[3], slice(None)), CASES[3][-1]
+    products, samples = products_of(learner, RIDGES[3]), CASES[3][-1]
     chosen = np.arange(samples) % 2 == 0
     groups = look_alikes(products.means, products.own)
     found, whole = (left_out_with_group(products, samples, some) for some in (groups.among(chosen), groups))
@@ -150,7 +150,7 @@ def test_a_sample_as_an_input_of_a_class_that_was_never_learned(
     seed: int, width: int, classes: int, samples: int
 ) -> None:
     learner, oracle = taught(seed, width, classes, samples, RIDGES[3])
-    products = products_of(learner, RIDGES[3], slice(None))
+    products = products_of(learner, RIDGES[3])
     for weights in ((20.0, 0.0), (1.0, 2.0)):
         slow = [oracle.similarity_to_others(i, *weights) for i in range(samples)]
         np.testing.assert_allclose(similarity_to_others(products, *weights), slow, atol=1e-7)
@@ -159,7 +159,7 @@ def test_a_sample_as_an_input_of_a_class_that_was_never_learned(
 def test_left_out_samples_are_chosen_and_joined() -> None:
     learner, _ = taught(*CASES[1], RIDGES[3])
     samples = CASES[1][-1]
-    whole = left_out_alone(products_of(learner, RIDGES[3], slice(None)), samples)
+    whole = left_out_alone(products_of(learner, RIDGES[3]), samples)
     chosen = np.arange(samples) % 3 == 0
     some, rest = whole.among(chosen), whole.among(~chosen)
     assert some.rows.tolist() == [i for i in whole.rows.tolist() if i % 3 == 0]

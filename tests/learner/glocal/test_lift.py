@@ -8,7 +8,15 @@ import pytest
 from exll import ExLLClassifier
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.learner import GlocalLearner
-from exll.learner.glocal.lift import FEATURES_PER_NUMBER, MOST_FEATURES, RIDGE, Lift, LiftedProducts, directions, lifted
+from exll.learner.glocal.lift import (
+    FEATURES_PER_NUMBER,
+    MOST_FEATURES,
+    RIDGE,
+    Lift,
+    LiftedProducts,
+    directions,
+    lifted,
+)
 from exll.learner.glocal.reservoir import MOST
 from exll.types import Matrix, Vector
 from support import glocal_learner, random_stream
@@ -42,7 +50,7 @@ def taught(X: Matrix, y: Any) -> Lift:
 
 
 def slow_lift(X: Matrix) -> Matrix:
-    Z: Matrix = (X - X.mean(axis=0)) @ directions(X.shape[1]).astype(np.float64)
+    Z: Matrix = (X - np.rint(X.mean(axis=0))) @ directions(X.shape[1]).astype(np.float64)
     return np.maximum(0.0, Z)
 
 

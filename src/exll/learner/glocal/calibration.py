@@ -7,6 +7,7 @@ also when it has learned more since, and so that all of it can be taken back.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exll.learner.glocal.judgement import Judgement, share_above
 from exll.learner.glocal.temperature import fit_temperature, inverse_temperature
@@ -28,7 +29,7 @@ class CalibrationInputs:
     def __len__(self) -> int:
         return len(self.classes)
 
-    def add(self, X: Matrix, classes: Indices) -> None:
+    def add(self, X: NDArray[np.floating], classes: Indices) -> None:
         self.vectors = np.concatenate([self.vectors, X.astype(np.float32)])[-MOST:]
         self.classes = np.concatenate([self.classes, classes])[-MOST:]
 
@@ -39,6 +40,17 @@ class CalibrationInputs:
         """Follow a merge of classes."""
         self.classes = np.where(self.classes == absorbed, kept, self.classes)
         self.classes = self.classes - (self.classes > absorbed)
+
+    def remove_class(self, k: int) -> None:
+        """Its inputs go with it; the later classes move up by one place."""
+        kept = self.classes != k
+        self.vectors, self.classes = self.vectors[kept], self.classes[kept]
+        self.classes = self.classes - (self.classes > k)
+
+    def absorb(self, other: "CalibrationInputs", numbers: Indices) -> None:
+        """Those of another learner, whose classes have these numbers here."""
+        if len(other):
+            self.add(other.vectors, numbers[other.classes])
 
     @property
     def nbytes(self) -> int:

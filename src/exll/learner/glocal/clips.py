@@ -21,6 +21,7 @@ from exll.types import Tensors, Vector
 CUT = 1.2
 SMOOTH = 0.85  # the mean squared step of a clip, in units of twice its variance, is below this
 SHORTEST_CLIP = 5
+SAME = 1e-10  # the squared distance of a vector from itself in single precision
 
 
 class CurrentClip:
@@ -32,6 +33,7 @@ class CurrentClip:
         self.class_number = -1
         self.start = 0  # the position in the stream of its first sample
         self.length = 0
+        self.span = 0  # positions, also of samples that were forgotten
         self._sum = np.zeros(width)
         self._squared_steps = 0.0
 
@@ -55,19 +57,40 @@ class CurrentClip:
         return k == self.class_number and self._squared_step(x) <= 2.0 * CUT * variance
 
     def begin(self, position: int, k: int) -> None:
-        self.class_number, self.start, self.length = k, position, 0
+        self.class_number, self.start, self.length, self.span = k, position, 0, 0
         self._sum, self._squared_steps = np.zeros(self._width), 0.0
 
     def learn(self, x: Vector) -> None:
         if self.length:
             self._squared_steps += self._squared_step(x)
         self.length += 1
+        self.span += 1
         self._sum += x
         self._last = x.astype(np.float32)
 
     def end(self) -> None:
-        """Whatever comes next begins another clip; there is none until then."""
-        self.class_number, self.length = -1, 0
+        """Whatever comes next begins another clip; there is none until then, and nothing of it is kept."""
+        self.class_number, self.length, self.span = -1, 0, 0
+        self._sum, self._last = np.zeros(self._width), np.zeros(self._width, np.float32)
+
+    def holds(self, x: Vector, k: int, position: int | None) -> bool:
+        """Whether the sample of class k at that position came in it; without a position, whether it is its last."""
+        return k == self.class_number and (self.is_last(x) if position is None else position >= self.start)
+
+    def forget(self, x: Vector) -> None:
+        """One of its samples is forgotten. Its steps stay as they were."""
+        self.length -= 1
+        self._sum -= x
+
+    def is_last(self, x: Vector) -> bool:
+        return self._squared_step(x) < SAME
+
+    def remove_class(self, k: int) -> None:
+        """The later classes move up by one place."""
+        if self.class_number == k:
+            self.end()
+        elif self.class_number > k:
+            self.class_number -= 1
 
     def _squared_step(self, x: Vector) -> float:
         step = x - self._last
@@ -81,12 +104,13 @@ class CurrentClip:
             self.class_number -= 1
 
     def state(self) -> Tensors:
-        now = np.array([self.class_number, self.start, self.length], np.int64)
+        now = np.array([self.class_number, self.start, self.length, self.span], np.int64)
         steps = np.array(self._squared_steps)
         return {"clip": now, "clip_sum": self._sum, "clip_squared_steps": steps, "clip_last": self._last}
 
     def restore(self, state: Tensors, samples: int, classes: int) -> None:
-        self.class_number, self.start, self.length = map(int, state["clip"])
+        self.class_number, self.start, self.length, *span = map(int, state["clip"])
+        self.span = span[0] if span else self.length
         self._sum = np.array(state["clip_sum"], np.float64)
         # Files up to format 5 did not keep the steps: what they took for a clip stays one.
         self._squared_steps = float(state.get("clip_squared_steps", 0.0))
@@ -95,7 +119,7 @@ class CurrentClip:
             raise ValueError("the last sample has another width")
         if not -1 <= self.class_number < classes:
             raise ValueError("the last sample belongs to no class")
-        if min(self.start, self.length) < 0 or self.start + self.length > samples:
+        if min(self.start, self.length) < 0 or self.length > self.span or self.start + self.span > samples:
             raise ValueError("the last clip is not within the stream")
         if not 0 <= self._squared_steps < np.inf:
             raise ValueError("the steps of the last clip are impossible")

@@ -23,29 +23,34 @@ import numpy as np
 
 from exll.errors import InputError
 from exll.learner.block import Block, MovingProducts
-from exll.learner.exll import ExLL, Parameters, Placed, part_of
+from exll.learner.counted_means import CountedMeans
+from exll.learner.exll import ExLL, Learned, Parameters, Placed, part_of
 from exll.learner.expected import Expected
 from exll.learner.glocal.calibration import LEAST, Calibrated, CalibrationInputs
+from exll.learner.glocal.clips import SAME
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
 from exll.learner.glocal.lift import Lift
-from exll.learner.glocal.reservoir import MOST, Reservoir, group_number
+from exll.learner.glocal.reservoir import MOST, Reservoir, in_turns
 from exll.learner.glocal.review import FIRST_REVIEW, Reviewed, Schedule
-from exll.learner.glocal.ward import room_for, ward_step, ward_union
+from exll.learner.glocal.ward import room_for, ward_groups, ward_step
 from exll.learner.head import Head, whitened_cosine
 from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.megacloud import MegaClouds
 from exll.learner.part import Part
 from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
 from exll.learner.prototypes import Members
-from exll.learner.statistics import within_residual
+from exll.learner.records import AllVectors, Sample
+from exll.learner.statistics import Scatter, within_residual
+from exll.linalg.fixed_point import decoded_roughly
 from exll.linalg.threads import one_blas_thread
 from exll.linalg.ties import first_of_largest
-from exll.types import Group, Label, Matrix, Tensors, Vector
+from exll.types import Indices, Label, Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet
-ROUNDING_VARIANCE = 1e-4  # unit vectors that vary less than this are never kept in half precision
 LOCAL_ALONE = 0.1
+LARGEST_ROUNDING = 1e-7  # of the scatter, by what was taken out of it
+UNTIL_RENEWAL = 4  # times as many prototypes as a class should have, so that the order of merging matters little
 
 
 class GlocalBlock(Block):
@@ -60,6 +65,8 @@ class GlocalLearner(ExLL):
     """Whitened cosines of classes and prototypes, with weights learned from the stream."""
 
     residual = staticmethod(within_residual)
+    editable = True
+    renewed = frozenset({"precision", "judgement", "schedule"})
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__(width, parameters)
@@ -68,6 +75,7 @@ class GlocalLearner(ExLL):
         self._schedule = Schedule(FIRST_REVIEW, np.zeros(width))
         self._calibration = CalibrationInputs(width)
         self._lift = Lift(width)
+        self._lost: dict[Label, int] = {}  # samples that classes have lost since the last renewal
 
     def classes_from_one_group(self) -> set[int]:
         with self.lock:
@@ -96,8 +104,9 @@ class GlocalLearner(ExLL):
 
     def _shrunk_by(self, ridge: float) -> Shrinkage:
         """Towards the identity times this share of the mean eigenvalue."""
-        mean_eigenvalue = self._statistics.scatter.trace / (max(self.sample_count, 1) * self.width)
-        return Shrinkage(1.0, max(ridge * mean_eigenvalue, LEAST_RIDGE))
+        count, scatter = max(self.sample_count, 1), self._statistics.scatter
+        mean_eigenvalue = scatter.trace / (count * self.width)
+        return Shrinkage(1.0, max(ridge * mean_eigenvalue, LEAST_RIDGE, scatter.rounding / count))
 
     def _mean_of_all(self) -> Vector:
         """The mean of all samples; while there is one class, zero, since its mean would be the origin itself."""
@@ -132,24 +141,41 @@ class GlocalLearner(ExLL):
             placed = self._open_cloud(x, k)
         return placed
 
-    def _after_sample(self, x: Vector, k: int, placed: Placed, group: Group) -> None:
-        number = None if group is None else group_number(group)
-        self._reservoir.learn(self.sample_count - 1, x, k, placed.id, number, self._variance(k))
-        self._round_reservoir()
+    def _after_sample(self, sample: Sample, k: int, placed: Placed) -> None:
+        self._reservoir.learn(sample, k, placed.id, self._variance(k))
         if self._lift.begun:
-            self._lift.learn(x, k)
-        elif self.sample_count == MOST:  # which holds all of them
-            self._lift.begin(self._reservoir.vectors(self._records.vectors), self._reservoir.classes)
+            self._lift.learn(sample.x, k)
+        elif self.sample_count == MOST:
+            self._begin_lift()
+        if self.gathers:
+            return
         if self.class_count > 1 and not self._judgement.reviewed:  # it may have been one class for long
             self._schedule.review_within(FIRST_REVIEW, self.sample_count)
         if self.sample_count >= self._schedule.next_review:
             self._review()
 
-    def _round_reservoir(self) -> None:
-        """Once the stream is no longer young: as soon as the scatter is a matrix."""
-        old_enough = self._statistics.scatter.triangle is not None and self._variance_within >= ROUNDING_VARIANCE
-        if old_enough and not self._reservoir.rounded:
-            self._reservoir.round_vectors(self._records.vectors)
+    def _begin_lift(self) -> None:
+        """With all samples, where their vectors are known: in the records, or in the reservoir as long as that holds
+        them all."""
+        known, reservoir = self._records.all_vectors(), self._reservoir
+        if known is not None:
+            class_of = self._class_of()
+            classes = np.array([class_of[prototype] for prototype in known.prototypes.tolist()], np.int64)
+            centre = np.zeros(self.width)
+            for some in in_turns(np.arange(len(classes))):
+                centre += decoded_roughly(known.codes[some], known.scales[some]).sum(axis=0, dtype=np.float64)
+            self._lift.begin_at(centre / len(classes))
+            for some in in_turns(np.arange(len(classes))):
+                X = decoded_roughly(known.codes[some], known.scales[some])
+                for x, k in zip(X, classes[some].tolist(), strict=True):
+                    self._lift.learn(x, k)
+        elif len(reservoir) == self.sample_count:
+            order = np.argsort(reservoir.positions)
+            self._lift.begin(reservoir.vectors[order], reservoir.classes[order])
+
+    def _class_of(self) -> dict[int, int]:
+        """The class of every prototype by its id."""
+        return dict(zip(self._prototypes.ids.tolist(), self._prototypes.class_of.tolist(), strict=True))
 
     @property
     def _variance_within(self) -> float:
@@ -213,7 +239,6 @@ class GlocalLearner(ExLL):
             self._prototypes,
             self._megaclouds,
             self._reservoir,
-            self._records.vectors,
             lambda ridge: precision_of(self._statistics, self._shrunk_by(ridge)),
             lambda: self._lift.classes() if self._lift.begun else None,
         )
@@ -288,18 +313,210 @@ class GlocalLearner(ExLL):
 
     def _after_merge(self, k: int) -> None:
         """At most ``max_prototypes`` again; and the weights are learned anew: they were those of other classes."""
-        self._round_reservoir()
-        most = self.parameters.max_prototypes
-        while most is not None and len(self._megaclouds.members(k)) > most:
-            members = self._prototypes.members(self._megaclouds.members(k))
-            freed = self._unite(k, members, *ward_union(members, self._prototypes.counts[members.rows]))
-            self._prototypes.remove(freed)
-            self._megaclouds.forget_row(freed)
+        if self.parameters.max_prototypes is not None:
+            self._remove_rows(self._united_until(k, self.parameters.max_prototypes))
         self._judge_anew(self._judgement.ridge, self._judgement.reviewed)
+
+    def _united_until(self, k: int, most: int) -> list[int]:
+        """Let a class have at most so many prototypes; returns the rows that this frees."""
+        members = self._prototypes.members(self._megaclouds.members(k))
+        if len(members.ids) <= most:
+            return []
+        supports = self._prototypes.counts[members.rows]
+        groups = ward_groups(members.centres, supports, most, balanced=True)
+        largest_first = np.lexsort((members.ids, -supports))
+        stays: dict[int, int] = {}
+        freed = []
+        for place in largest_first.tolist():
+            first = stays.setdefault(int(groups[place]), place)
+            if first != place:
+                freed.append(self._unite(k, members, first, place))
+        return freed
+
+    def _remove_rows(self, rows: list[int]) -> None:
+        if rows:
+            self._prototypes.remove_rows(rows)
+            self._megaclouds.forget_rows(rows)
+
+    def gather(self) -> bool:
+        self.gathers = True
+        return True
+
+    def _gather(self, x: Vector, k: int) -> Placed:
+        if k < len(self._megaclouds):
+            self._megaclouds.join(k, x)
+            return self._place_in_class(x, k)
+        self._megaclouds.start(x, 0.0)
+        self._megaclouds.open()
+        return self._open_cloud(x, k)
+
+    def _forget(self, samples: Sequence[Learned]) -> None:
+        """Sums lose what each sample added to them. A class goes with its last sample, and then the numbers of the
+        later ones change: so those of the highest number come first."""
+        self._outdated = True
+        residuals = []
+        for k in sorted({sample.k for sample in samples}, reverse=True):
+            own = [sample for sample in samples if sample.k == k]
+            last = own.pop() if len(own) == self._megaclouds.counts[k] else None
+            residuals += [self._leave(sample) for sample in own]
+            if self._lift.begun and own:
+                self._lift.forget(np.array([sample.x for sample in own]), k)
+            if last is not None:
+                self._leave_last(last)
+            else:
+                self._lost[self._labels[k]] = self._lost.get(self._labels[k], 0) + len(own)
+        self._statistics.scatter.subtract(np.array(residuals).reshape(-1, self.width))
+
+    def _leave(self, sample: Learned) -> Vector:
+        """One of several samples of a class; returns what it added to the scatter."""
+        x, k = sample.x, sample.k
+        count, mean = int(self._megaclouds.counts[k]), self._megaclouds.vectors[k]
+        residual: Vector = np.sqrt(count / (count - 1)) * (x - mean)
+        self._statistics.forget(x)
+        self._megaclouds.leave(k, x)
+        self._history.forget(k, count - 1)
+        self._leave_prototype(sample)
+        return residual
+
+    def _leave_last(self, sample: Learned) -> None:
+        """The only sample of a class."""
+        self._statistics.forget(sample.x)
+        self._leave_prototype(sample)
+        self._lost.pop(self._labels[sample.k], None)
+        self._remove_class(sample.k)
+
+    def _leave_prototype(self, sample: Learned) -> None:
+        x, k, rows = sample.x, sample.k, self._megaclouds.members(sample.k)
+        if sample.prototype is None:
+            row = self._prototype_of(x, rows)
+        else:
+            row = int(rows[self._prototypes.ids[rows] == sample.prototype][0])
+        if sample.position is not None:
+            self._records.forget(sample.position)
+        self._reservoir.forget(x, k, sample.position, sample.group)
+        if self._prototypes.counts[row] > 1:
+            self._prototypes.leave(row, x)
+        else:
+            self._megaclouds.forget_prototype(k, int(self._prototypes.ids[row]))
+            self._remove_rows([row])
+
+    def _prototype_of(self, x: Vector, rows: Indices) -> int:
+        """Where nobody knows which one a sample joined: the nearest of those that have others, or are it alone."""
+        apart = np.square(self._prototypes.vectors[rows] - x).sum(axis=1)
+        apart[(self._prototypes.counts[rows] == 1) & (apart > SAME) & (len(rows) > 1)] = np.inf
+        return int(rows[apart.argmin()])
+
+    def _form_prototypes(self, k: int, known: AllVectors) -> None:
+        """Form the prototypes of a class anew, of the samples that it has now: as they would be had it never had
+        others."""
+        rows, counts = self._megaclouds.members(k), self._megaclouds.counts
+        samples = np.flatnonzero(np.isin(known.prototypes, self._prototypes.ids[rows]))
+        self._megaclouds.forget_edges(k)
+        self._remove_rows(rows.tolist())
+        for count, (position, codes, scale) in enumerate(
+            zip(known.positions[samples].tolist(), known.codes[samples], known.scales[samples], strict=True), 1
+        ):
+            counts[k] = count
+            placed = self._place_in_class(codes * scale, k) if count > 1 else self._open_cloud(codes * scale, k)
+            self._records.assign(position, placed.id)
+            self._reservoir.assign(position, placed.id)
+        if self._lost[self._labels[k]] > len(samples):  # what is left of a sum that was far larger is not exact
+            rows = self._megaclouds.members(k)
+            self._megaclouds.vectors[k] = self._prototypes.counts[rows] @ self._prototypes.vectors[rows] / len(samples)
+
+    def _sum_scatter(self, known: AllVectors) -> None:
+        """Sum up the scatter anew: where most of it was taken out again, what is left is not exact."""
+        class_of, means, scatter = self._class_of(), CountedMeans(self.width), Scatter(self.width)
+        place_of: dict[int, int] = {}  # in the means, in the order of the samples
+        for prototype, codes, scale in zip(known.prototypes.tolist(), known.codes, known.scales, strict=True):
+            x, k = codes * scale, class_of[prototype]
+            if k not in place_of:
+                place_of[k] = len(means)
+                means.add(x)
+                scatter.add(np.zeros(self.width))
+            else:
+                place = place_of[k]
+                step = means.join(place, x)
+                count = int(means.counts[place])
+                scatter.add(np.sqrt((count - 1) / count) * step)
+        self._statistics.scatter = scatter
+
+    def _absorb(self, other: "GlocalLearner", numbers: Indices) -> None:
+        for learner in (self, other):
+            if learner._lost:
+                learner._renew()
+        ids, positions = self._prototypes.next_id, self._statistics.learned
+        for index, k in enumerate(numbers.tolist()):
+            if k < len(self._megaclouds):  # what lay between the means of the two is now within one class
+                one, two = int(self._megaclouds.counts[k]), int(other._megaclouds.counts[index])
+                apart = other._megaclouds.vectors[index] - self._megaclouds.vectors[k]
+                self._statistics.scatter.add(np.sqrt(one * two / (one + two)) * apart)
+        self._absorb_lift(other, numbers)
+        self._absorb_shared(other, numbers)
+        self._reservoir.absorb(other._reservoir, numbers, ids, positions)
+        self._calibration.absorb(other._calibration, numbers)
+        self._make_room(UNTIL_RENEWAL)
+
+    def _absorb_lift(self, other: "GlocalLearner", numbers: Indices) -> None:
+        """Where the two have no lift of one centre, it begins anew when the model is renewed, if it can."""
+        if not self.sample_count:
+            self._lift = other._lift
+            return
+        if self.sample_count + other.sample_count >= MOST:
+            for learner in (self, other):
+                if not learner._lift.begun:
+                    learner._begin_lift()
+        if not self._lift.absorb(other._lift, numbers):
+            self._lift = Lift(self.width)
+
+    def _make_room(self, times: int) -> None:
+        """At most so many times as many prototypes as a class should have."""
+        counts, most = self._megaclouds.counts.tolist(), self.parameters.max_prototypes
+        freed = [self._united_until(k, times * room_for(count, most)) for k, count in enumerate(counts)]
+        self._remove_rows([row for rows in freed for row in rows])
+
+    def _renew(self) -> None:
+        """Make anew what learning uses, and judge the model as it is now."""
+        if not self._outdated:
+            return
+        self._make_room(1)
+        if (known := self._records.all_vectors()) is not None:
+            for label in sorted(self._lost, key=self._labels.index):
+                self._form_prototypes(self._labels.index(label), known)
+        if (known := self._records.all_vectors()) is not None:
+            self._reservoir.refill(known, self._class_of())
+            if self._statistics.scatter.rounding > LARGEST_ROUNDING * self._statistics.scatter.trace:
+                self._sum_scatter(known)
+        self._lost = {}
+        if self._lift.begun and self.sample_count < MOST:
+            self._lift = Lift(self.width)
+        elif not self._lift.begun and self.sample_count >= MOST:
+            self._begin_lift()
+        self._refresh()
+        self._schedule.next_review = max(FIRST_REVIEW, self.sample_count + 1)
+        ridge = None
+        if self.sample_count >= FIRST_REVIEW:
+            while ridge != self._judgement.ridge:  # each review tries its neighbours
+                ridge = self._judgement.ridge
+                self._judgement = Judgement(ridge=ridge)
+                self._review()
+            self._refresh()
+        else:
+            self._judgement = Judgement()
+        self._outdated = False
 
     @property
     def _until_pause(self) -> int:
         return min(super()._until_pause, self._schedule.next_review - self.sample_count)
+
+    def state(self) -> Tensors:
+        """Vectors of the reservoir are written only where the records do not hold them, as exactly."""
+        if self._lost:  # which is in no file
+            self._renew()
+        state = super().state()
+        if self._records.all_vectors() is not None and not self._records.inexact:
+            del state["reservoir.vectors"]
+        return state
 
     def _was_reviewed(self, judgement: Tensors) -> bool:
         """By what files up to format 5 say of it: before format 3 only that there were novelties."""
@@ -315,14 +532,15 @@ class GlocalLearner(ExLL):
         self._schedule.next_review = due  # a function of the count alone
 
     def _restore_own(self, state: Tensors) -> None:
-        self._schedule.restore(part_of("schedule", state), self.sample_count)
-        table = self._prototypes
-        class_of = dict(zip(table.ids.tolist(), table.class_of.tolist(), strict=True))
-        self._reservoir.restore(part_of("reservoir", state), self.sample_count, class_of)
-        if self._reservoir.rounded and (self._records.vectors is None or self._statistics.scatter.triangle is None):
-            raise ValueError("the reservoir has no vectors")
+        reservoir, learned = part_of("reservoir", state), self._statistics.learned
+        self._reservoir.restore(reservoir, self._records, self.sample_count, learned, self._class_of())
         self._calibration.restore(part_of("calibration", state), self.class_count)
         self._lift.restore(part_of("lift", state), self._megaclouds.counts)
+        if self._outdated:
+            return
+        if self._lift.begun and self._lift.scatter.triangle is None:
+            raise ValueError("the lift does not hold all samples")
+        self._schedule.restore(part_of("schedule", state), self.sample_count)
         judgement = part_of("judgement", state)
         if "disputes" in judgement:
             self._judgement = Judgement.from_state(judgement, self.class_count)
@@ -330,7 +548,3 @@ class GlocalLearner(ExLL):
             self._judge_anew(float(judgement["ridge"]), reviewed=self._was_reviewed(judgement))
         if self._judgement.lifts and not self._lift.begun:
             raise ValueError("the lift counts, and there is none")
-        vectors = state.get("reservoir.vectors")
-        if vectors is not None and vectors.dtype == np.float16 and self._statistics.scatter.triangle is not None:
-            self._reservoir.round_vectors(self._records.vectors)  # as they were, however little they vary now
-        self._round_reservoir()

@@ -3,8 +3,9 @@ r"""The lift: what a plane cannot separate, random features may.
 A vector x becomes $z = \max(0, P^T(x - c))$ with fixed random directions P, several for every number of x. Classes are
 then means over one covariance again, in a space in which more of them can be told apart. Only a long stream can fill so
 large a covariance: the lift begins when the reservoir is full, with the samples in it, which until then are all that
-were learned; their mean becomes c and stays. How much the lift counts is for the stream to say
-(:mod:`exll.learner.glocal.judgement`).
+were learned. Their mean, rounded to whole numbers, becomes c and stays: zero for features of networks, and one along
+the appended constant where lengths are kept. Models that were taught apart agree on it, so their sums can be added. How
+much the lift counts is for the stream to say (:mod:`exll.learner.glocal.judgement`).
 
 Between two kinks z is linear in x, so the score of a class at x is $w(x)^T x + b(x)$ with
 $w(x) = \sum_{j: p_j^T(x - c) > 0} w_j p_j$: it can be taken apart by place, exactly, like the scores without the lift.
@@ -107,10 +108,14 @@ class Lift:
 
     def begin(self, X: NDArray[np.floating], classes: Indices) -> None:
         """With all samples so far, in order."""
-        self.begun = True
-        self._centre = X.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self.begin_at(X.mean(axis=0, dtype=np.float64))
         for x, k in zip(X, classes.tolist(), strict=True):
             self.learn(x, k)
+
+    def begin_at(self, centre: Vector) -> None:
+        """With no sample yet."""
+        self.begun = True
+        self._centre = np.rint(centre).astype(np.float32)
 
     def learn(self, x: NDArray[np.floating], k: int) -> None:
         self._waiting.append(x)
@@ -167,6 +172,46 @@ class Lift:
         self._counts.remove(absorbed)
         self._means.remove(absorbed)
 
+    def forget(self, X: Matrix, k: int) -> None:
+        """Samples of a class that has others."""
+        self._lift_waiting()
+        residuals, mean = lifted(X, self._centre), self._means.filled[k]
+        for residual in residuals:
+            count = int(self._counts.filled[k])
+            residual -= mean
+            mean -= residual / np.float32(count - 1)
+            residual *= np.float32(sqrt(count / (count - 1)))
+            self._counts.filled[k] -= 1
+        self.scatter.subtract(residuals)
+
+    def remove_class(self, k: int) -> None:
+        """A class of one sample, which adds nothing to the scatter; the later ones move up by one place."""
+        if self.begun:
+            self._lift_waiting()
+            self._counts.remove(k)
+            self._means.remove(k)
+
+    def absorb(self, other: "Lift", numbers: Indices) -> bool:
+        """The sums of another learner, whose classes have these numbers here. Only sums from one centre can be added:
+        whether they were."""
+        if not (self.begun and other.begun and np.array_equal(self._centre, other._centre)):
+            return False
+        for lift in (self, other):
+            lift._lift_waiting()
+        self.scatter.absorb(other.scatter)
+        for index, k in enumerate(numbers.tolist()):
+            count, mean = int(other._counts.filled[index]), other._means.filled[index]
+            if k == len(self._counts):
+                self._counts.append(count)
+                self._means.append(mean)
+                continue
+            before, total = int(self._counts.filled[k]), int(self._counts.filled[k]) + count
+            apart = mean - self._means.filled[k]
+            self.scatter.add(np.float32(sqrt(before * count / total)) * apart)
+            self._means.filled[k] += np.float32(count / total) * apart
+            self._counts.filled[k] = total
+        return True
+
     @property
     def nbytes(self) -> int:
         if not self.begun:
@@ -204,7 +249,6 @@ class Lift:
             or len(waiting) != len(self._waiting)
             or len(waiting) >= LIFTED_TOGETHER
             or counts.min(initial=1) < 1
-            or self.scatter.triangle is None
             or not np.array_equal(_counted(counts, waiting.tolist()), class_counts)
         ):
             raise ValueError("the lift does not hold all samples")

@@ -1,23 +1,25 @@
 """The reservoir: a fair sample of the stream. The model is judged by leaving each of its samples out."""
 
-from collections.abc import Hashable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.clips import CurrentClip
+from exll.learner.glocal.clips import SAME, CurrentClip
 from exll.learner.glocal.group_means import GroupMeans, Key
+from exll.learner.records import NO_GROUP, AllVectors, Records, Sample
+from exll.linalg.fixed_point import decoded_roughly, encoded
 from exll.linalg.growing_array import GrowingArray
-from exll.linalg.half_precision import halved, widened
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
 SEEN_TWICE = 0.5  # the share of the classes that must have more than one group, or nothing is judged by groups
 STRETCH = 1 << 16  # samples of the stream to look through at a time
 _MASK = (1 << 64) - 1
+NO_LIMIT = _MASK
+TOGETHER = 4096  # rows that are decoded at a time
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Groups:
     seen_once: float  # the share of the classes that came in one group only
     informative: bool  # whether enough classes have more; if not, all samples are here as photos
 
-    def among(self, some: slice) -> "Groups":
+    def among(self, some: Indices) -> "Groups":
         """The groups of some of the samples."""
         of = self.of[some]
         kept, numbers = np.unique(of[of >= 0], return_inverse=True)
@@ -52,22 +54,24 @@ class _ByClass(NamedTuple):
 class Reservoir:
     """At most 1,024 samples, every sample of the stream as likely to be among them as any other.
 
-    Which ones is a function of their positions in the stream alone (reservoir sampling with a fixed sequence of
-    numbers), so the same stream always has the same reservoir. Each sample knows the group that it was learned in: one
-    that the caller named, or its clip (:mod:`exll.learner.glocal.clips`).
+    Every sample has a key, a number that looks random and follows from its vector; those with the smallest keys are
+    kept. So they are the same in whatever order the samples come, whichever of two merged models learned them, and
+    whether or not others were learned and forgotten since. Of equal vectors each has another key, no smaller than those
+    before it, so that a vector that comes again and again does not fill the reservoir.
 
-    The vectors start in single precision. In a young stream of many columns a sample may be nearly all that varies in
-    its own direction, and what is left without it is a small difference. Later half precision is enough
-    (:meth:`round_vectors`), as in :mod:`exll.learner.records`. Where the records hold the vector of every sample, none
-    is kept here.
+    Each sample knows the group that it was learned in: one that the caller named, or its clip
+    (:mod:`exll.learner.glocal.clips`).
     """
 
     def __init__(self, width: int) -> None:
         self._width = width
         self._clip = CurrentClip(width)
         self._group_means = GroupMeans(width)
+        self._limit = NO_LIMIT  # every sample of the stream with a smaller key is here
+        self._keys = GrowingArray((), np.uint64)
+        self._contents = GrowingArray((), np.uint64)
         self._positions = GrowingArray((), np.int64)
-        self._vectors: GrowingArray | None = GrowingArray((width,), np.float32)
+        self._vectors = GrowingArray((width,), np.float32)
         self._classes = GrowingArray((), np.int64)
         self._prototypes = GrowingArray((), np.int64)
         # The position in the stream of the first sample of the clip; below zero, the number of a named group.
@@ -81,24 +85,9 @@ class Reservoir:
         """Of the samples in the stream, from 0."""
         return self._positions.filled
 
-    def vectors(self, recorded: NDArray[np.float16] | None, some: slice = slice(None)) -> NDArray[np.float32]:
-        """Of some or all samples; ``recorded`` are those of the whole stream, where the records hold them."""
-        if self._vectors is not None:
-            vectors = self._vectors.filled[some]
-        else:
-            assert recorded is not None
-            vectors = recorded[self.positions[some]]
-        return widened(vectors) if vectors.dtype == np.float16 else vectors
-
     @property
-    def rounded(self) -> bool:
-        return self._vectors is None or self._vectors.filled.dtype == np.float16
-
-    def round_vectors(self, recorded: NDArray[np.float16] | None) -> None:
-        """To half precision, once and for all; ``recorded`` as for :meth:`vectors`."""
-        if self._vectors is not None:
-            halves = halved(self._vectors.filled)
-            self._vectors = GrowingArray((self._width,), np.float16, halves) if recorded is None else None
+    def vectors(self) -> NDArray[np.float32]:
+        return self._vectors.filled
 
     @property
     def classes(self) -> Indices:
@@ -109,44 +98,142 @@ class Reservoir:
         """The ids of the prototypes that the samples joined."""
         return self._prototypes.filled
 
-    def learn(self, position: int, x: Vector, k: int, prototype: int, group: int | None, variance: float) -> None:
-        """``group`` is the number of a group that the caller named (:func:`group_number`), ``variance`` as for
-        :meth:`CurrentClip.goes_on`."""
+    def some(self, most: int) -> Indices:
+        """Where at most so many samples stand, each as likely as any other to be among them."""
+        order: Indices = np.argsort(self._keys.filled)[:most]
+        return order
+
+    def learn(self, sample: Sample, k: int, prototype: int, variance: float) -> None:
+        """``variance`` as for :meth:`CurrentClip.goes_on`."""
+        x, position, group = sample.x, sample.position, sample.group
         if group is not None:
             self._end_clip()
-            self._group_means.forget_unneeded(MOST, self._keys)  # not those of this sample, which is not here yet
+            self._group_means.forget_unneeded(MOST, self._group_keys)  # not those of this sample, which is not here yet
             self._group_means.learn((k, group), x)
         else:
             if not self._clip.goes_on(x, k, variance):
                 self._end_clip()
                 self._clip.begin(position, k)
             self._clip.learn(x)
-        place = position if position < MOST else _scrambled(position) % (position + 1)
-        if place >= MOST:
+        (content,) = contents_of(sample.codes[None])
+        vector = decoded_roughly(sample.codes[None], np.array([sample.scale]))[0]
+        self._add(content, vector, k, prototype, position, self._clip.start if group is None else group)
+
+    def _add(self, content: np.uint64, *others: Any) -> None:
+        """A sample of the stream, which stays if its key is among the smallest."""
+        equal = self._keys.filled[self._contents.filled == content]
+        key = max(_scrambled(int(content) + len(equal)), int(equal.max(initial=0)))
+        if key >= self._limit:
             return
-        row: list[tuple[GrowingArray, Any]] = [
-            (self._positions, position),
-            (self._classes, k),
-            (self._prototypes, prototype),
-            (self._group_ids, self._clip.start if group is None else group),
-        ]
-        if self._vectors is not None:
-            row.append((self._vectors, halved(x) if self.rounded else x))
-        for column, value in row:
-            if position < MOST:
+        row: tuple[Any, ...] = (key, content, *others)
+        if len(self) < MOST:
+            for column, value in zip(self._columns, row, strict=True):
                 column.append(value)
-            else:
-                column.filled[place] = value
+            return
+        largest = int(self._keys.filled.argmax())
+        self._limit = max(key, int(self._keys.filled[largest]))
+        if key < self._limit:
+            for column, value in zip(self._columns, row, strict=True):
+                column.filled[largest] = value
+
+    @property
+    def _columns(self) -> tuple[GrowingArray, ...]:
+        """In the order of the arguments of :meth:`_add`."""
+        return (
+            self._keys,
+            self._contents,
+            self._vectors,
+            self._classes,
+            self._prototypes,
+            self._positions,
+            self._group_ids,
+        )
+
+    def forget(self, x: Vector, k: int, position: int | None, group: int | None) -> None:
+        """Where the records do not tell the position, the sample is known by its vector."""
+        if position is None:
+            apart = np.square(self.vectors - x).sum(axis=1)
+            rows = np.flatnonzero((self.classes == k) & (apart < SAME))[:1]
+        else:
+            rows = np.flatnonzero(self.positions == position)
+        for row in rows.tolist():
+            position, content = int(self.positions[row]), self._contents.filled[row]
+            for column in self._columns:
+                column.remove_unordered(row)
+            largest = 0
+            for copies, equal in enumerate(np.flatnonzero(self._contents.filled == content).tolist()):
+                largest = max(largest, _scrambled(int(content) + copies))
+                self._keys.filled[equal] = largest
+        if group is None and self._clip.holds(x, k, position):
+            is_last = self._clip.is_last(x)
+            self._clip.forget(x)
+            if is_last:
+                self._end_clip()
+            return
+        key: Key | None = None if group is None else (k, group)
+        if group is None and position is not None:
+            key = self._group_means.clip_of(position, k)
+        if key is None or key not in self._group_means:
+            key = self._group_means.group_of_one(x, k)
+        if key is not None:
+            self._group_means.forget(key, x)
+
+    def refill(self, known: AllVectors, class_of: dict[int, int]) -> None:
+        """Where samples were forgotten, take those with the next smallest keys. ``class_of`` as for
+        :meth:`restore`."""
+        if len(self) == min(MOST, len(known.positions)):
+            return
+        others = np.flatnonzero(~np.isin(known.positions, self.positions))
+        contents = np.concatenate([contents_of(known.codes[some]) for some in in_turns(others)])
+        self._limit = NO_LIMIT
+        for i in np.argsort(_scrambled(contents), kind="stable").tolist():
+            row = others[i]
+            position, prototype, group = (int(column[row]) for column in known[:3])
+            k = class_of[prototype]
+            if group == NO_GROUP:
+                clip = self._group_means.clip_of(position, k)
+                group = position if clip is None else clip[1]
+            vector = decoded_roughly(known.codes[row : row + 1], known.scales[row : row + 1])[0]
+            self._add(contents[i], vector, k, prototype, position, group)
+            if self._limit != NO_LIMIT:
+                return
+
+    def absorb(self, other: "Reservoir", numbers: Indices, ids: int, positions: int) -> None:
+        """That of another learner, whose classes have these numbers here, and whose prototypes and positions are
+        counted on from these."""
+        for reservoir in (self, other):
+            reservoir._end_clip()
+        self._group_means.absorb(other._group_means, numbers, positions)
+        self._limit = min(self._limit, other._limit)
+        for row in np.flatnonzero(self._keys.filled >= self._limit)[::-1].tolist():
+            for column in self._columns:
+                column.remove_unordered(row)
+        for row in other.some(MOST).tolist():
+            group = int(other._group_ids.filled[row])
+            self._add(
+                other._contents.filled[row],
+                other.vectors[row],
+                int(numbers[other.classes[row]]),
+                int(other.prototypes[row]) + ids,
+                int(other.positions[row]) + positions,
+                group + positions if group >= 0 else group,
+            )
+
+    def remove_class(self, k: int) -> None:
+        """A class without samples is gone: the later ones move up by one place."""
+        self.classes[self.classes > k] -= 1
+        self._clip.remove_class(k)
+        self._group_means.remove_class(k)
 
     def _end_clip(self) -> None:
         """Keep what its samples here must know of it later, if it was a clip."""
         clip = self._clip
         if clip.is_clip and (self._group_ids.filled == clip.start).any():
-            self._group_means.put((clip.class_number, clip.start), clip.length, clip.mean)
-            self._group_means.forget_unneeded(MOST, self._keys)
+            self._group_means.put((clip.class_number, clip.start), clip.length, clip.mean, clip.span)
+            self._group_means.forget_unneeded(MOST, self._group_keys)
         clip.end()
 
-    def _keys(self) -> set[Key]:
+    def _group_keys(self) -> set[Key]:
         """Of the samples here."""
         return set(zip(self.classes.tolist(), self._group_ids.filled.tolist(), strict=True))
 
@@ -188,7 +275,7 @@ class Reservoir:
         together = self._came_together()
         shares = np.bincount(self.classes, minlength=len(class_counts)) / class_counts
         groups = np.bincount(self.classes[~together], minlength=len(class_counts)) / np.maximum(shares, 1e-12)
-        for key in self._keys():
+        for key in self._group_keys():
             if (group := self._group(key)) is not None:
                 size, k = group[0], key[0]
                 groups[k] += 1.0 / (1.0 - (1.0 - min(shares[k], 1.0 - 1e-12)) ** size)
@@ -207,6 +294,10 @@ class Reservoir:
         groups = np.bincount(pairs[0], minlength=classes)
         return _ByClass(samples > 0, 2 * samples_in_groups > samples, groups)
 
+    def assign(self, position: int, prototype: int) -> None:
+        """A sample, if it is here, is now one of another prototype."""
+        self.prototypes[self.positions == position] = prototype
+
     def merge_prototypes(self, kept: int, retired: int) -> None:
         self.prototypes[self.prototypes == retired] = kept
 
@@ -219,11 +310,16 @@ class Reservoir:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.state().values()) + self._positions.nbytes
+        return sum(array.nbytes for array in self.state(with_vectors=True).values())
 
-    def state(self) -> Tensors:
+    def state(self, with_vectors: bool = True) -> Tensors:
+        """Without the vectors, where the records hold them too."""
         return {
-            **({} if self._vectors is None else {"vectors": self._vectors.filled}),
+            **({"vectors": self.vectors} if with_vectors else {}),
+            "keys": self._keys.filled,
+            "contents": self._contents.filled,
+            "limit": np.array([self._limit], np.uint64),
+            "positions": self.positions,
             "classes": self.classes,
             "prototypes": self.prototypes,
             "group_ids": self._group_ids.filled,
@@ -231,48 +327,62 @@ class Reservoir:
             **self._clip.state(),
         }
 
-    def restore(self, state: Tensors, samples: int, class_of: dict[int, int]) -> None:
-        """``class_of`` gives the class of every prototype by its id. Vectors, where there are any, are then in single
-        precision again."""
-        self._positions = GrowingArray((), np.int64, _positions_after(samples))
+    def restore(self, state: Tensors, records: Records, samples: int, learned: int, class_of: dict[int, int]) -> None:
+        """Of so many samples, and so many with those that were forgotten. ``class_of`` gives the class of every
+        prototype by its id."""
+        positions = state["positions"] if "positions" in state else _positions_after(samples)
+        self._positions = GrowingArray((), np.int64, positions)
         self._classes = GrowingArray((), np.int64, state["classes"])
         self._prototypes = GrowingArray((), np.int64, state["prototypes"])
-        self._vectors = None
-        if "vectors" in state:
-            self._vectors = GrowingArray((self._width,), np.float32, state["vectors"])
-        columns = [self._positions, self._prototypes, self._vectors]
-        if {len(column) for column in columns if column is not None} != {len(self)}:
+        self._vectors = GrowingArray((self._width,), np.float32, _vectors(state, positions, records, self._width))
+        if len(self) > MOST or {len(column) for column in (self._positions, self._prototypes, self._vectors)} != {
+            len(self)
+        }:
             raise ValueError("the columns of the reservoir differ in length")
         if [class_of.get(prototype) for prototype in self.prototypes.tolist()] != self.classes.tolist():
             raise ValueError("a sample of the reservoir belongs to no prototype of its class")
+        places = set(positions.tolist())
+        if len(places) != len(self) or not 0 <= min(places) <= max(places) < learned:
+            raise ValueError("two samples of the reservoir have one position, or one has none in the stream")
+        self._restore_keys(state, samples)
         if "clip" in state:
-            self._restore_groups(state, samples, len(set(class_of.values())))
+            self._restore_groups(state, learned, len(set(class_of.values())))
         else:  # files of format 2 and 1 knew nothing of clips
             self._group_ids = GrowingArray((), np.int64, self.positions)
 
-    def _restore_groups(self, state: Tensors, samples: int, classes: int) -> None:
-        self._clip.restore(state, samples, classes)
+    def _restore_keys(self, state: Tensors, samples: int) -> None:
+        if "keys" in state:
+            self._keys = GrowingArray((), np.uint64, state["keys"])
+            self._contents = GrowingArray((), np.uint64, state["contents"])
+            (limit,) = state["limit"].tolist()
+            self._limit = int(limit)
+            if {len(self._keys), len(self._contents)} != {len(self)} or (self._keys.filled >= self._limit).any():
+                raise ValueError("the keys of the reservoir do not fit its samples")
+            return
+        # Up to format 7 samples were drawn by their positions: as fair, and their keys may be anything below a limit.
+        contents = contents_of(encoded(self.vectors.astype(np.float64))[0])
+        share = min(1.0, MOST / samples)
+        self._contents = GrowingArray((), np.uint64, contents)
+        self._keys = GrowingArray((), np.uint64, (_scrambled(contents) * (0.999 * share)).astype(np.uint64))
+        self._limit = NO_LIMIT if samples <= MOST else int(NO_LIMIT * share)
+
+    def _restore_groups(self, state: Tensors, learned: int, classes: int) -> None:
+        self._clip.restore(state, learned, classes)
         ids = state["group_ids" if "group_ids" in state else "clip_starts"]
         if len(ids) != len(self):
             raise ValueError("the columns of the reservoir differ in length")
         self._group_ids = GrowingArray((), np.int64, ids)
         if "group_keys" in state:
-            self._group_means.restore(state, samples, classes)
+            self._group_means.restore(state, learned, classes)
             return
         # Up to format 5 clips that had ended were kept by their starts, with the lengths at the samples.
         means = dict(zip(state["ended_clip_starts"].tolist(), state["ended_clip_means"], strict=True))
         rows = zip(self.classes.tolist(), ids.tolist(), state["clip_lengths"].tolist(), strict=True)
         for k, start, length in rows:
             if start in means and start != self._clip.start:
-                if not 1 <= length <= samples:
+                if not 1 <= length <= learned:
                     raise ValueError("the length of a clip is impossible")
                 self._group_means.put((k, start), length, means[start])
-
-
-def group_number(name: Hashable) -> int:
-    """A number below zero for a named group, the same for the same name."""
-    digest = blake2b(repr(name).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return -1 - (int.from_bytes(digest, "little") >> 1)
 
 
 def _positions_after(samples: int) -> Indices:
@@ -284,6 +394,26 @@ def _positions_after(samples: int) -> Indices:
         kept = places < MOST
         positions[places[kept]] = later[kept]  # of several that took one place, the last stays
     return positions
+
+
+def _vectors(state: Tensors, positions: Indices, records: Records, width: int) -> NDArray[np.float32]:
+    if "vectors" in state:
+        return np.array(state["vectors"], np.float32)
+    found = [record for _, record in records.at(positions.tolist()) if record.codes is not None]
+    codes = np.array([record.codes for record in found], np.int32).reshape(-1, width)
+    return decoded_roughly(codes, np.array([record.scale for record in found]))
+
+
+def in_turns(rows: Indices) -> Iterator[Indices]:
+    """Some rows at a time."""
+    return (rows[start : start + TOGETHER] for start in range(0, max(len(rows), 1), TOGETHER))
+
+
+def contents_of(codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """A number for each row, the same for the same row: a sum of its numbers, each times a number that looks random."""
+    factors = _scrambled(np.arange(codes.shape[1], dtype=np.uint64)) | np.uint64(1)
+    contents: NDArray[np.uint64] = codes.view(np.uint32).astype(np.uint64) @ factors
+    return contents
 
 
 Number = TypeVar("Number", int, NDArray[Any])

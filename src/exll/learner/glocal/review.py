@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exll.learner.expected import Expected
 from exll.learner.glocal.judgement import (
@@ -85,7 +84,6 @@ class Reviewed:
     prototypes: Prototypes
     megaclouds: MegaClouds
     reservoir: Reservoir
-    recorded: NDArray[np.float16] | None  # the vectors of all samples, where the records hold them
     precision_with: Callable[[float], Precision]  # of all that was learned until now, shrunk by a ridge
     lifted: Callable[[], LiftedClasses | None]
 
@@ -171,12 +169,11 @@ class Reviewed:
             confused_with=np.where(taken_for.any(axis=1), taken_for.argmax(axis=1), -1),
         )
 
-    def some(self, most: int) -> slice:
-        """At most so many samples of the reservoir, but not fewer than ``LEAST_SAMPLES``; evenly, since the first came
-        first."""
-        return slice(None, None, max(1, -(-len(self.reservoir) // max(most, LEAST_SAMPLES))))
+    def some(self, most: int) -> Indices:
+        """At most so many samples of the reservoir, but not fewer than ``LEAST_SAMPLES``."""
+        return self.reservoir.some(max(most, LEAST_SAMPLES))
 
-    def products(self, precision: Precision, some: slice) -> Products:
+    def products(self, precision: Precision, some: Indices) -> Products:
         """The dot products of some samples of the reservoir."""
         table, reservoir = self.prototypes, self.reservoir
         order = np.argsort(table.class_of, kind="stable")
@@ -191,7 +188,7 @@ class Reviewed:
         )
         return Products(
             precision,
-            reservoir.vectors(self.recorded, some).astype(np.float64) - self.origin,
+            reservoir.vectors[some].astype(np.float64) - self.origin,
             reservoir.classes[some],
             place_of[reservoir.prototypes[some]],
             means,

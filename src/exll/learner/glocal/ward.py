@@ -42,21 +42,20 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
     return Step(None, _stays_first(a, b, members, supports))
 
 
-def ward_union(members: Members, supports: Indices) -> tuple[int, int]:
-    """The places of the two prototypes of a class that are best made one: the one that stays, the one that goes."""
-    a, b = _cheapest_pair(members.centres, members.euclidean_squares, supports)
-    return _stays_first(a, b, members, supports)
-
-
-def ward_groups(centres: Matrix, supports: Indices, most: int) -> Indices:
+def ward_groups(centres: Matrix, supports: Indices, most: int, balanced: bool = False) -> Indices:
     """At most so many groups of prototypes, by joining the cheapest two again and again: the number of each one's
-    group, from 0."""
+    group, from 0. Where they are to be balanced, none outgrows half of all, as long as that can be."""
     centres, sizes = centres.copy(), supports.astype(np.float64)
     members = [[row] for row in range(len(sizes))]
     costs = _costs(centres, np.vecdot(centres, centres), sizes)
     np.fill_diagonal(costs, np.inf)
+    largest = max(SMALLEST_HALF, sizes.sum() / 2)
     while len(members) > most:
-        a, b = sorted(divmod(int(costs.argmin()), len(members)))
+        allowed = np.where(np.add.outer(sizes, sizes) <= largest, costs, np.inf) if balanced else costs
+        cheapest = int(allowed.argmin())
+        if not np.isfinite(allowed.flat[cheapest]):
+            cheapest = int(costs.argmin())
+        a, b = sorted(divmod(cheapest, len(members)))
         centres[a] = (sizes[a] * centres[a] + sizes[b] * centres[b]) / (sizes[a] + sizes[b])
         sizes[a] += sizes[b]
         members[a] += members.pop(b)

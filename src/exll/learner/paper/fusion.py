@@ -172,6 +172,38 @@ class PairwiseFusion:
         self.weights = None if self.weights is None else followed(self.weights)
         self._find_favourites()
 
+    def remove_class(self, k: int) -> None:
+        """Pairs with a class that is gone go with it; the later ones move up by one place."""
+
+        def without(table: dict[Pair, dict[int, Number]]) -> dict[Pair, dict[int, Number]]:
+            left: dict[Pair, dict[int, Number]] = {}
+            for (one, other), truths in table.items():
+                kept = {truth - (truth > k): number for truth, number in truths.items() if truth != k}
+                if k not in (one, other) and kept:
+                    left[one - (one > k), other - (other > k)] = kept
+            return left
+
+        self.counts = without(self.counts)
+        self.weights = None if self.weights is None else without(self.weights)
+        self._find_favourites()
+
+    def absorb(self, other: "PairwiseFusion", numbers: Indices) -> None:
+        """The counts of another learner, whose classes have these numbers here, are added to these."""
+
+        def add(table: dict[Pair, dict[int, Number]], theirs: dict[Pair, dict[int, Number]]) -> None:
+            for (one, two), truths in theirs.items():
+                pair = int(numbers[one]), int(numbers[two])
+                together = dict(table.get(pair, {}))  # replaced, never changed: a frozen copy shares them
+                for truth, number in truths.items():
+                    k = int(numbers[truth])
+                    together[k] = together.get(k, 0) + number
+                table[pair] = together
+
+        add(self.counts, other.counts)
+        if self.weights is not None and other.weights is not None:
+            add(self.weights, other.weights)
+        self._find_favourites()
+
     @property
     def nbytes(self) -> int:
         columns = 4 if self.weights is None else 5
@@ -187,7 +219,7 @@ class PairwiseFusion:
         return {"counts": np.array(weighted, np.float64).reshape(-1, 5)}
 
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        """``samples`` is how many were counted."""
+        """At most ``samples`` were counted: not the first of a model, nor that of one that was merged into it."""
         table = state["counts"]
         if table.dtype.kind != ("i" if self.weights is None else "f"):
             raise ValueError("the fusion counts are not whole numbers, or have no weights")
@@ -204,8 +236,8 @@ class PairwiseFusion:
                 if not 0.0 < weights[row] <= count * (1 + TOLERANCE):
                     raise ValueError("a weight of the fusion table is not between 0 and its count")
                 self.weights.setdefault((global_label, local_label), {})[k] = weights[row]
-        if table[:, 3].sum() != samples:
-            raise ValueError("the fusion counts do not sum to the samples")
+        if not 0 <= table[:, 3].sum() <= samples:
+            raise ValueError("the fusion counts are more than the samples")
         self.counts = counts
         self._find_favourites()
 

@@ -1,13 +1,14 @@
 """The preset ``paper``: the steps of ExLL by its equations, with the decisions of docs/decisions.md. With
 ``refresh_growth=0`` they are followed to the letter; with the default the precision that learning uses lags (E2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from exll.errors import InputError
 from exll.learner.block import Block, MovingProducts
-from exll.learner.exll import ExLL, Parameters, Placed, part_of
+from exll.learner.exll import BLOCK_ROWS, ExLL, Learned, Parameters, Placed, part_of
 from exll.learner.head import linear_discriminant
 from exll.learner.lagging import OwnSamplePrecision
 from exll.learner.megacloud import MegaClouds
@@ -17,9 +18,20 @@ from exll.learner.part import Part
 from exll.learner.precision import Precision, Shrinkage
 from exll.learner.prototypes import Members, Prototypes, density_condition
 from exll.learner.statistics import total_residual
+from exll.linalg.fixed_point import decoded
 from exll.linalg.ties import first_of_largest
-from exll.types import Matrix, Tensors
+from exll.types import Indices, Matrix, Tensors
 
+REPLAYED = (
+    "_statistics",
+    "_prototypes",
+    "_megaclouds",
+    "_precision",
+    "_history",
+    "_records",
+    "_fusion",
+    "_labels",
+)
 SHRINKAGE = Shrinkage.towards_identity(1e-4)  # epsilon of Eq. 17
 
 
@@ -36,6 +48,7 @@ class PaperLearner(ExLL):
     """Eq. 2 to 14 while learning, 17 to 23 when asked."""
 
     residual = staticmethod(total_residual)
+    editable = True
     refuses: ClassVar[Mapping[str, str]] = {"max_prototypes": "never merges prototypes"}
     _precision: OwnSamplePrecision
 
@@ -139,9 +152,52 @@ class PaperLearner(ExLL):
             fusion=self._fusion.frozen(),
         )
 
+    def _check_forgettable(self, samples: Sequence[Learned]) -> None:
+        known = all(sample.position is not None for sample in samples)
+        if self.parameters.records != "vectors" or self._records.inexact or not known:
+            raise InputError(
+                'what the preset "paper" learns depends on all that came before, so it forgets by learning the rest '
+                'again; that needs records="vectors" from the first example on.'
+            )
+
+    def _forget(self, samples: Sequence[Learned]) -> None:
+        """The covariance of Eq. 4, the prototypes and the counts of pairs depend on the order of all samples: what
+        is left is learned again."""
+        known, gone = self._records.all_vectors(), {sample.position for sample in samples}
+        assert known is not None
+        rows = np.array([i for i, place in enumerate(known.positions.tolist()) if place not in gone], np.int64)
+        class_of = dict(zip(self._prototypes.ids.tolist(), self._prototypes.class_of.tolist(), strict=True))
+        left = PaperLearner(self.width, self.parameters)
+        for some in np.split(rows, range(BLOCK_ROWS, len(rows), BLOCK_ROWS)):
+            records = [record for _, record in self._records.at(known.positions[some].tolist())]
+            left._learn_all(
+                decoded(known.codes[some], known.scales[some]),
+                [self._labels[class_of[prototype]] for prototype in known.prototypes[some].tolist()],
+                [record.ref for record in records],
+                [record.group for record in records],
+            )
+        left._records.renumber(known.positions[rows])
+        left._statistics.learned = self._statistics.learned
+        for name in REPLAYED:
+            setattr(self, name, getattr(left, name))
+
+    def _absorb(self, other: "PaperLearner", numbers: Indices) -> None:
+        """As if all of the other's samples had come after these, and each had been judged as it was: the counts of
+        pairs add up. The covariance is the one about the mean of all."""
+        one, two = self.sample_count, other.sample_count
+        if one:
+            apart = other._statistics.mean - self._statistics.mean
+            self._statistics.scatter.add(np.sqrt(one * two / (one + two)) * apart)
+        self._absorb_shared(other, numbers)
+        self._fusion.absorb(other._fusion, numbers)
+
+    def _renew(self) -> None:
+        if self._outdated:
+            self._refresh()
+            self._outdated = False
+
     def _parts(self) -> dict[str, Part]:
         return {**super()._parts(), "fusion": self._fusion}
 
     def _restore_own(self, state: Tensors) -> None:
-        counted = self.sample_count if self._counts_after else max(0, self.sample_count - 1)
-        self._fusion.restore(part_of("fusion", state), self.class_count, counted)
+        self._fusion.restore(part_of("fusion", state), self.class_count, self.sample_count)
