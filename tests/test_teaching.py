@@ -235,3 +235,18 @@ def test_strict_stops_at_the_first_bad_file_and_keeps_what_was_learned(
         teach(model, stream, lesson, lambda: saved.append(lesson.position), cache=cache, strict=True)
     assert saved == [64]
     assert model.classifier.learner_.sample_count == 64
+
+
+def test_a_forgotten_photo_can_be_taught_again(nano: OnnxBackbone, tmp_path: Path) -> None:
+    folder, model = write_class_folder(tmp_path, classes=2, each=6), ImageLearner(nano)
+    (folder / "kind 0" / "broken.png").touch()
+    for expected in (12, 1):
+        stream = open_stream(folder).ordered("iid", 0)
+        lesson, rest = prepare_lesson(model, stream, "iid", 0)
+        teach(model, rest, lesson, save_nothing)
+        assert lesson.learned == expected
+        if expected == 12:
+            assert lesson.spans == [[0, 12]]
+            model.forget(stream.examples[7].ref)
+    assert lesson.spans == [[12, 1]]
+    assert model.classifier.learner_.sample_count == 12

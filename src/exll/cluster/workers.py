@@ -54,9 +54,8 @@ def local_workers(count: int) -> Iterator[Workers]:
         # Dask would also have freed memory given back at once, which makes a network 15 % slower.
         "distributed.nanny.pre-spawn-environ": ONE_THREAD,
     }
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(
+    with dask.config.set(settings):
+        cluster = distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             processes=True,
@@ -64,10 +63,15 @@ def local_workers(count: int) -> Iterator[Workers]:
             dashboard_address="127.0.0.1:0" if _has_dashboard() else None,
             silence_logs=logging.CRITICAL,
             preload=["exll.cluster.worker_process"],
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield Workers(client)
+        )
+        try:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                yield Workers(client)
+        finally:
+            try:
+                cluster.close()
+            except KeyError:  # of a worker that died before Dask's cluster had noticed it; all others are closed
+                cluster.status = distributed.core.Status.closed
 
 
 @contextmanager
