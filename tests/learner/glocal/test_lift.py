@@ -45,7 +45,8 @@ def some_samples(samples: int = SAMPLES, seed: int = 0) -> tuple[Matrix, Any]:
 
 def taught(X: Matrix, y: Any) -> Lift:
     lift = Lift(X.shape[1])
-    lift.begin(X, y)
+    lift.begin(X.mean(axis=0))
+    lift.learn_all(X, y)
     return lift
 
 

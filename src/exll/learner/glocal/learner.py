@@ -156,22 +156,18 @@ class GlocalLearner(ExLL):
 
     def _begin_lift(self) -> None:
         """With all samples, where their vectors are known: in the records, or in the reservoir as long as that holds
-        them all."""
+        them all. Class by class, since the lift takes classes in the order of their numbers."""
         known, reservoir = self._records.all_vectors(), self._reservoir
         if known is not None:
             class_of = self._class_of()
             classes = np.array([class_of[prototype] for prototype in known.prototypes.tolist()], np.int64)
-            centre = np.zeros(self.width)
-            for some in in_turns(np.arange(len(classes))):
-                centre += decoded_roughly(known.codes[some], known.scales[some]).sum(axis=0, dtype=np.float64)
-            self._lift.begin_at(centre / len(classes))
-            for some in in_turns(np.arange(len(classes))):
-                X = decoded_roughly(known.codes[some], known.scales[some])
-                for x, k in zip(X, classes[some].tolist(), strict=True):
-                    self._lift.learn(x, k)
+            self._lift.begin(self._statistics.mean)
+            for some in in_turns(np.argsort(classes, kind="stable")):
+                self._lift.learn_all(decoded_roughly(known.codes[some], known.scales[some]), classes[some])
         elif len(reservoir) == self.sample_count:
-            order = np.argsort(reservoir.positions)
-            self._lift.begin(reservoir.vectors[order], reservoir.classes[order])
+            order = np.lexsort((reservoir.positions, reservoir.classes))
+            self._lift.begin(self._statistics.mean)
+            self._lift.learn_all(reservoir.vectors[order], reservoir.classes[order])
 
     def _class_of(self) -> dict[int, int]:
         """The class of every prototype by its id."""

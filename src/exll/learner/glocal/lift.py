@@ -106,16 +106,14 @@ class Lift:
         self._waiting = GrowingArray((width,), np.float32)
         self._waiting_classes = GrowingArray((), np.int64)
 
-    def begin(self, X: NDArray[np.floating], classes: Indices) -> None:
-        """With all samples so far, in order."""
-        self.begin_at(X.mean(axis=0, dtype=np.float64))
+    def begin(self, mean: Vector) -> None:
+        """Of all samples, which are to be learned next."""
+        self.begun = True
+        self._centre = np.rint(mean).astype(np.float32)
+
+    def learn_all(self, X: NDArray[np.floating], classes: Indices) -> None:
         for x, k in zip(X, classes.tolist(), strict=True):
             self.learn(x, k)
-
-    def begin_at(self, centre: Vector) -> None:
-        """With no sample yet."""
-        self.begun = True
-        self._centre = np.rint(centre).astype(np.float32)
 
     def learn(self, x: NDArray[np.floating], k: int) -> None:
         self._waiting.append(x)
