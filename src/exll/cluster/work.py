@@ -117,15 +117,21 @@ def learn_shard(
     rows = zip(stream.examples, vectors_of(model, stream, cache=cache, readers=1), strict=True)
     skipped: Skipped = {}
     position = 0
-    while batch := list(islice(rows, BATCH)):
+    # From its first example on a model can leave to the last one what only a finished model needs.
+    while batch := list(islice(rows, BATCH - position % BATCH if _gathers(model) else 1)):
         some, extracted = zip(*batch, strict=True)
         reasons = learn_batch(model, some, extracted, task.strict)
-        if hasattr(model.classifier, "learner_"):
-            model.classifier.learner_.gather()  # what only a finished model needs is left to the last one
         skipped |= {place: why for place, why in enumerate(reasons, position) if why is not None}
         position += len(batch)
     learned = hasattr(model.classifier, "learner_")
     return _given(model, into) if learned else None, skipped
+
+
+def _gathers(model: Model) -> bool:
+    if not hasattr(model.classifier, "learner_"):
+        return False
+    model.classifier.learner_.gather()
+    return True
 
 
 def merge_parts(task: Task, left: Part, right: Part, into: Path | None) -> Part:

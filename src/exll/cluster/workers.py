@@ -50,6 +50,7 @@ def local_workers(count: int) -> Iterator[Workers]:
     dask, distributed = dask_modules()
     settings = {
         "distributed.scheduler.allowed-failures": 0,  # so that every death is told; exll.cluster.handing_out counts
+        "distributed.worker.profile.enabled": False,  # a hundred looks per second at what a worker does
         "distributed.worker.daemon": True,  # no worker outlives this process
         # Dask would also have freed memory given back at once, which makes a network 15 % slower.
         "distributed.nanny.pre-spawn-environ": ONE_THREAD,
