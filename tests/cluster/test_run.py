@@ -145,7 +145,7 @@ def test_a_stopped_run_goes_on_and_a_damaged_part_is_learned_again(
     content[-1] ^= 1
     damaged.write_bytes(content)
     kept = {*finished} - {*range(int(damaged.stem[:3]), int(damaged.stem[-3:]) + 1)}
-    with pytest.raises(ClusterError, match=r"parts of a run over \S+photos with other seed, examples; finish that run"):
+    with pytest.raises(ClusterError, match=r"parts of a run over \S+photos with another seed; finish that run"):
         learn_on_cluster(ImageLearner(watched), photos, path, client=workers.client, seed=1)
     with pytest.raises(ClusterError, match="with other parameters of the model; "):
         learn_on_cluster(ImageLearner(watched, max_prototypes=2), photos, path, client=workers.client)

@@ -13,13 +13,13 @@ from exll.saving.model_file import read_model
 from exll.saving.whole_files import write_whole
 
 MANIFEST = "manifest.json"
-IN_WORDS = {  # what the manifests of two runs may differ in
-    "fingerprint": "data",
-    "order": "order",
-    "seed": "seed",
-    "sequence": "examples",
-    "model": "parameters of the model",
-    "exll": "version of exll",
+IN_WORDS = {  # what the manifests of two runs may differ in; the first is said
+    "fingerprint": "other data",
+    "order": "another order",
+    "seed": "another seed",
+    "model": "other parameters of the model",
+    "exll": "another version of exll",
+    "sequence": "other examples",
 }
 
 Skipped = dict[int, str]  # by the place in the shard, the reason
@@ -58,7 +58,7 @@ class Parts:
             raise ClusterError(f"the manifest of {self.folder} is damaged; remove the folder to begin anew.") from error
         if others:
             raise ClusterError(
-                f"{self.folder} holds the parts of a run over {source} with other {', '.join(others)}; finish that run "
+                f"{self.folder} holds the parts of a run over {source} with {others[0]}; finish that run "
                 "with its own command, or remove the folder."
             )
 

@@ -108,6 +108,7 @@ def teach_on_cluster(
     parts = Parts(folder, manifest)
     tree = ModelTree(task, examples, parts, model if hasattr(model.classifier, "learner_") else None)
     hand_out(tree, workers, lambda done: progress(lesson.position + done))
+    workers.release()
     place = tree.held[tree.root]
     learned: Model = model if place is None else load(place, type(model), backbone=model.backbone)
     before = lessons_before(model, lesson)

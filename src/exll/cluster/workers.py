@@ -1,10 +1,11 @@
 """The workers: processes of this machine, or those of a Dask scheduler."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 
 from exll.errors import ClusterError
@@ -16,10 +17,10 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 class Workers:
-    """A Dask client and its workers."""
+    """A Dask client and its workers. ``release`` says that they are not needed any more."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, client: Any, release: Callable[[], None] = lambda: None) -> None:
+        self.client, self.release = client, release
         # Then they read and write the folders of this process, and no model has to be sent.
         self.on_this_machine = isinstance(client.cluster, dask_modules()[1].LocalCluster)
 
@@ -65,14 +66,22 @@ def local_workers(count: int) -> Iterator[Workers]:
             silence_logs=logging.CRITICAL,
             preload=["exll.cluster.worker_process"],
         )
+        client = distributed.Client(cluster, set_as_default=False)
+        closing = Thread(target=_close, args=(client, cluster), name="exll-close")  # meanwhile the model is saved
         try:
-            with distributed.Client(cluster, set_as_default=False) as client:
-                yield Workers(client)
+            yield Workers(client, closing.start)
         finally:
-            try:
-                cluster.close()
-            except KeyError:  # of a worker that died before Dask's cluster had noticed it; all others are closed
-                cluster.status = distributed.core.Status.closed
+            if closing.ident is None:
+                closing.start()
+            closing.join()
+
+
+def _close(client: Any, cluster: Any) -> None:
+    client.close()
+    try:
+        cluster.close()
+    except KeyError:  # of a worker that died before Dask's cluster had noticed it; all others are closed
+        cluster.status = dask_modules()[1].core.Status.closed
 
 
 @contextmanager
