@@ -15,6 +15,7 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products
 from exll.learner.glocal.reservoir import Groups
+from exll.learner.precision import precision_of
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.statistics import Scatter
 from exll.linalg.half_precision import halved
@@ -209,8 +210,8 @@ def groups_of(model: ExLLClassifier) -> Groups:
 
 def products_of(learner: GlocalLearner, ridge: float, some: slice) -> Products:
     """The dot products of some samples of the reservoir, with a ridge."""
-    reviewed = learner._reviewed()
-    return reviewed.products(reviewed.precision_with(ridge), some)
+    precision = precision_of(learner._statistics, learner._shrunk_by(ridge))
+    return learner._reviewed().products(precision, some)
 
 
 def blas_threads() -> set[int]:

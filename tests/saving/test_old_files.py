@@ -83,7 +83,7 @@ def test_reservoir_vectors_of_a_long_stream_in_format_3_are_rounded_to_those_of_
     positions = reservoir._positions_after(150)
     single: Tensors = {
         "reservoir.vectors": stream.unit[positions].astype(np.float32),
-        "precision.triangle": file.tensors["precision.triangle"].astype(np.float64),
+        "precision.factor": file.tensors["precision.factor"].astype(np.float64),
     }
     write_model(path, {**file.metadata, "format": 3}, with_old_names({**file.tensors, **single}))
     stopped = load(path, ExLLClassifier)

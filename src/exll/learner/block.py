@@ -8,51 +8,55 @@ instead of multiplying again, and the decisions are those of one sample at a tim
 
 import numpy as np
 
-from exll.learner.precision import Precision
+from exll.learner.precision import KeptPrecision
 from exll.learner.running_means import RunningMeans
 from exll.types import Matrix, Vector
 
 
 class Block:
     """Some rows of the stream, multiplied once with the precision. Rows and means are seen from ``origin``; none is
-    zero."""
+    zero. ``more`` are further vectors that products are wanted of."""
 
-    def __init__(self, X: Matrix, precision: Precision, origin: Vector | None = None) -> None:
+    def __init__(
+        self, X: Matrix, precision: KeptPrecision, origin: Vector | None = None, more: Matrix | None = None
+    ) -> None:
         self.X = X
+        self.precision = precision
         self.origin = origin
         seen = X if origin is None else X - origin
-        self.Z = precision.apply(seen)  # (b, d)
-        self.cross = seen @ self.Z.T  # (b, b)
+        self.left, self.right = precision.sides(seen if more is None else np.concatenate([seen, more]))
+        self.cross = self.left @ self.right.T
 
 
 class MovingProducts:
     """Products of a block's rows with one table of means, kept true while the table changes."""
 
     def __init__(self, block: Block, means: RunningMeans) -> None:
-        rows, known = len(block.X), len(means)
-        self._X = block.X
-        self._cross = block.cross
+        self._block = block
         self._means = means
-        self._products = np.empty((rows, known + rows))  # each row may add one mean
-        np.matmul(block.Z, means.vectors.T, out=self._products[:, :known])
-        if block.origin is not None:
-            self._products[:, :known] -= (block.Z @ block.origin)[:, None]
-        means.reserve(rows)
+        if means.sides is None:
+            means.remeasure(block.precision, block.origin)
+        assert means.sides is not None
+        rows, known = len(block.left), len(means)
+        self._products = np.empty((rows, known + len(block.X)))  # each row may add one mean
+        np.matmul(block.left, means.sides.T, out=self._products[:, :known])
+        means.reserve(len(block.X))
 
     def of_row(self, row: int) -> Vector:
         return self._products[row, : len(self._means)]
 
     def add(self, row: int) -> int:
         """Start a new mean at this row."""
-        cross = self._cross[row]
-        index = self._means.start(self._X[row], float(cross[row]))
+        block, cross = self._block, self._block.cross[row]
+        index = self._means.start(block.X[row], block.right[row], float(cross[row]))
         self._products[row:, index] = cross[row:]
         return index
 
     def move(self, row: int, index: int) -> None:
         """Let this row join a mean."""
-        cross = self._cross[row]
-        share = self._means.move(index, self._X[row], float(cross[row]), float(self._products[row, index]))
+        block, cross = self._block, self._block.cross[row]
+        dot = float(self._products[row, index])
+        share = self._means.move(index, block.X[row], block.right[row], float(cross[row]), dot)
         column = self._products[row:, index]
         column *= 1.0 - share
         column += share * cross[row:]

@@ -183,9 +183,11 @@ class ExLL(Guarded[Inference], ABC):
         return self._current_answers()
 
     def _shared(self) -> dict[int, Any]:
-        """Learning alone reads the scatter and its precision, and vectors of records stay as they are."""
+        """Learning alone reads the scatter, its precision and the sides of means, and vectors of records stay as they
+        are."""
         scatter, precision = self._statistics.scatter, self._precision
-        return {id(scatter): scatter, id(precision): precision, id(self._records): self._records.shared()}
+        sides = {id(table._sides): table._sides for table in (self._prototypes, self._megaclouds)}
+        return {id(scatter): scatter, id(precision): precision, id(self._records): self._records.shared(), **sides}
 
     def rename_refs(self, new_ref: Callable[[str], str]) -> None:
         """Call the samples something else from now on."""

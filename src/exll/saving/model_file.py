@@ -25,7 +25,7 @@ from exll.saving.old_names import NEWEST_OLD_FORMAT, with_new_names
 from exll.saving.whole_files import replacing, temporary_prefix
 from exll.types import Tensors
 
-FORMAT = 7
+FORMAT = 8
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 STALE_SECONDS = 3600
 

@@ -36,7 +36,7 @@ from exll.learner.head import Head, whitened_cosine
 from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.megacloud import MegaClouds
 from exll.learner.part import Part
-from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
+from exll.learner.precision import KeptPrecision, Shrinkage, precision_of, quick_precision_of
 from exll.learner.prototypes import Members
 from exll.learner.statistics import within_residual
 from exll.linalg.threads import one_blas_thread
@@ -51,7 +51,7 @@ LOCAL_ALONE = 0.1
 class GlocalBlock(Block):
     """Rows with their products with every class; prototypes are placed without the precision."""
 
-    def __init__(self, X: Matrix, precision: Precision, origin: Vector, megaclouds: MegaClouds) -> None:
+    def __init__(self, X: Matrix, precision: KeptPrecision, origin: Vector, megaclouds: MegaClouds) -> None:
         super().__init__(X, precision, origin)
         self.megaclouds = MovingProducts(self, megaclouds)
 
@@ -198,7 +198,8 @@ class GlocalLearner(ExLL):
         return freed
 
     def _open_cloud(self, x: Vector, k: int) -> Placed:
-        row = self._prototypes.start(x, 0.0)  # squared norms are for the precision, which places no prototype here
+        row = self.prototype_count
+        self._prototypes.add(x)  # not measured: the precision places no prototype here
         self._megaclouds.adopt(k, row)
         return Placed(row, self._prototypes.open(k), True)
 
@@ -214,14 +215,13 @@ class GlocalLearner(ExLL):
             self._megaclouds,
             self._reservoir,
             self._records.vectors,
-            lambda ridge: precision_of(self._statistics, self._shrunk_by(ridge)),
+            lambda ridge: quick_precision_of(self._statistics, self._shrunk_by(ridge)),
             lambda: self._lift.classes() if self._lift.begun else None,
         )
 
     def _make_answers(self) -> GlocalInference:
         judgement, origin = self._judgement, self._mean_of_all()
-        means = self.prototype_count + self.class_count
-        precision = precision_for(means, self._statistics, self._shrunk_by(judgement.ridge))
+        precision = precision_of(self._statistics, self._shrunk_by(judgement.ridge))
         if not judgement.reviewed:
             judgement = judgement.in_units_of(precision.squared_norms(self._megaclouds.vectors - origin))
         # Where nearness has all the weight, local inference must still have an answer of its own.
