@@ -268,6 +268,10 @@ class LiftedProducts:
         if group_of is None or not len(rows):
             return self._squared_norms[rows], self._dots[rows, k]
         numbers, place = np.unique(group_of[rows], return_inverse=True)
-        centres = np.stack([self._rows[group_of == g].mean(axis=0) for g in numbers])
-        towards = np.stack([self._dots[group_of == g].mean(axis=0) for g in numbers])
+        members = np.flatnonzero(np.isin(group_of, numbers))
+        members = members[np.argsort(group_of[members], kind="stable")]
+        firsts = np.searchsorted(group_of[members], numbers)
+        sizes = np.diff(firsts, append=len(members))[:, None]
+        centres = np.add.reduceat(self._rows[members], firsts, axis=0) / sizes.astype(np.float32)
+        towards = np.add.reduceat(self._dots[members], firsts, axis=0) / sizes
         return np.vecdot(self._rows[rows], centres[place]).astype(np.float64), towards[place, k]

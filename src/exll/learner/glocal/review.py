@@ -94,33 +94,29 @@ class Reviewed:
         classes = len(self.megaclouds)
         if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
             return None
-        precisions = {ridge: self.precision_with(ridge) for ridge in ridges_to_try(ridge)}
         groups, few = self.reservoir.groups(classes), self.some(RIDGE_SAMPLES)
-        losses = {
-            ridge: self._loss(ridge, self.products(precision, few), groups.among(few))
-            for ridge, precision in precisions.items()
-        }
+        tried = {ridge: self.products(self.precision_with(ridge), few) for ridge in ridges_to_try(ridge)}
+        losses = self._losses(tried, groups.among(few))
         best = min(losses, key=losses.__getitem__)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
-        products = self.products(precisions[best], some)
+        products = self.products(tried[best].precision, some)
         evidence = self._evidence(products, groups.among(some), self._lifted(products, self.lifted()))
         if not len(evidence.with_group.truth):
             return None
         return judge(best, evidence, lambda *weights: similarity_to_others(products, *weights))
 
-    def _loss(self, ridge: float, products: Products, groups: Groups) -> float:
+    def _losses(self, tried: dict[float, Products], groups: Groups) -> dict[float, float]:
         """Of samples that are left out with what came with them, and of photos that are left out with a third of their
         class: the ridge must suit new places, too."""
-        p, n, photos = products, self.samples, groups.photos
-        third = thirds(p.means, p.own, p.truth).among(photos)
-        cosines, truths = zip(
-            cosines_alone(p, n, photos),
-            cosines_with_group(p, n, groups_that_came_together(p, groups, self.origin)),
-            cosines_with_group(p, n, third),
-            strict=True,
-        )
-        single = self.megaclouds.counts == 1
-        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
+        any_of_them, n, photos = next(iter(tried.values())), self.samples, groups.photos
+        third = thirds(any_of_them.means, any_of_them.own, any_of_them.truth).among(photos)
+        together, single = groups_that_came_together(any_of_them, groups, self.origin), self.megaclouds.counts == 1
+        losses = {}
+        for ridge, p in tried.items():
+            ways = cosines_alone(p, n, photos), cosines_with_group(p, n, together), cosines_with_group(p, n, third)
+            cosines, truths = zip(*ways, strict=True)
+            losses[ridge] = loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
+        return losses
 
     def _lifted(self, products: Products, classes: LiftedClasses | None) -> LiftedProducts | None:
         return None if classes is None else LiftedProducts(classes, products.X + self.origin, products.truth)

@@ -74,13 +74,15 @@ def ward_groups(centres: Matrix, supports: Indices, most: int) -> Indices:
 def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices) -> tuple[int, int]:
     sizes = supports.astype(np.float64)
     costs = _costs(points, euclidean_squares, sizes)
-    one, other = np.triu_indices(len(points), 1)
-    together = sizes[one] + sizes[other]
+    np.fill_diagonal(costs, np.inf)
     # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
-    allowed = together <= max(SMALLEST_HALF, sizes.sum() / 2)
-    pairs = costs[one, other]
-    cheapest = int(np.where(allowed, pairs, np.inf).argmin()) if allowed.any() else int(pairs.argmin())
-    return int(one[cheapest]), int(other[cheapest])
+    allowed = np.add.outer(sizes, sizes) <= max(SMALLEST_HALF, sizes.sum() / 2)
+    fitting = np.where(allowed, costs, np.inf)
+    cheapest = int(fitting.argmin())
+    if np.isinf(fitting.flat[cheapest]):
+        cheapest = int(costs.argmin())
+    a, b = sorted(divmod(cheapest, len(sizes)))
+    return a, b
 
 
 def _costs(points: Matrix, euclidean_squares: Vector, sizes: Vector) -> Matrix:
