@@ -11,7 +11,7 @@ from oracle.paper import EPSILON, OraclePaper, Vector
 
 @dataclass
 class OracleLagging(OraclePaper):
-    """Refreshed when the stream has grown by ``growth``, with twice as many samples as columns by 2.5 times that, and
+    """Refreshed when the stream has grown by ``growth``, with twice as many samples as columns by three times that, and
     has doubled or grown by four; every inverse is computed from a whole matrix."""
 
     growth: float = 1.0
@@ -24,7 +24,7 @@ class OracleLagging(OraclePaper):
 
     def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
         count = len(self.stream)
-        share = 2.5 * self.growth if self.refreshed_at >= 2 * len(x) else self.growth
+        share = 3 * self.growth if self.refreshed_at >= 2 * len(x) else self.growth
         growth = math.ceil(self.refreshed_at * share - 1e-9)
         if count == self.refreshed_at + max(1, min(4, self.refreshed_at), growth):
             self.refreshed_at = count

@@ -57,6 +57,4 @@ class MovingProducts:
         block, cross = self._block, self._block.cross[row]
         dot = float(self._products[row, index])
         share = self._means.move(index, block.X[row], block.right[row], float(cross[row]), dot)
-        column = self._products[row:, index]
-        column *= 1.0 - share
-        column += share * cross[row:]
+        self._products[row:, index] = (1.0 - share) * self._products[row:, index] + share * cross[row:]

@@ -21,13 +21,13 @@ from exll.learner.statistics import GlobalStatistics
 from exll.types import Tensors
 
 LEAST_GROWTH = 4
-LONG, LONG_GROWTH = 2, 2.5  # from twice as many samples as columns on, the covariance changes slowly
+LONG, LONG_GROWTH = 2, 3.0  # from twice as many samples as columns on, the covariance changes slowly
 ROUNDING = 1e-9  # 100 times 0.07 is a little more than 7
 
 
 class LaggingPrecision:
-    """Renewed when the count has grown by ``refresh_growth`` since the last time, in a long stream by 2.5 times that: a
-    function of the count alone. Of a young stream every sample is such a share: there it has to double, or to grow by
+    """Renewed when the count has grown by ``refresh_growth`` since the last time, in a long stream by three times that:
+    a function of the count alone. Of a young stream every sample is such a share: there it has to double, or to grow by
     four."""
 
     def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:

@@ -11,7 +11,7 @@ Where it differs from the paper:
   samples of a reservoir, each with all that came with it: its clip (:mod:`~exll.learner.glocal.clips`) or a group that
   the caller named (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). This *review* has a
   coarse schedule of its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a
-  fifth since, and once it is long, by 35 %.
+  fifth since, from 500 on by 35 % and from 2,000 on by 70 %.
 """
 
 from collections.abc import Sequence

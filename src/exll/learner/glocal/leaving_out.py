@@ -121,15 +121,18 @@ class Products:
 
     @cached_property
     def x_prototypes(self) -> Matrix:
-        return dots(self.x_side, self.prototype_sides[1])  # (R, P)
+        """(R, P), like all that is computed per sample and prototype as precise as the precision itself."""
+        products: Matrix = self.x_side @ self.prototype_sides[1].T
+        return products
 
     @cached_property
     def classes_prototypes(self) -> Matrix:
-        return dots(self.class_sides[0], self.prototype_sides[1])  # (C, P)
+        products: Matrix = self.class_sides[0] @ self.prototype_sides[1].T  # (C, P)
+        return products
 
     @cached_property
     def prototype_squared_norms(self) -> Vector:
-        squared_norms: Vector = np.vecdot(*self.prototype_sides).astype(np.float64)
+        squared_norms: Vector = np.vecdot(*self.prototype_sides)
         return squared_norms
 
     def sides_of_centres(self, groups: LeftGroups, some: Indices) -> tuple[Matrix, Matrix]:
@@ -162,7 +165,7 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
 def left_out_with_group(products: Products, samples: int, groups: LeftGroups) -> LeftOut:
     """Of the samples in a group whose class has other samples."""
     left, u, place = _with_group(products, samples, groups)
-    towards_prototype = _towards(*left.prototypes(dots(u, products.prototype_sides[1])[place]))
+    towards_prototype = _towards(*left.prototypes((u @ products.prototype_sides[1].T)[place]))
     towards_prototype[groups.gone[groups.of[left.usable]]] = -np.inf
     return left.parts(towards_prototype)
 
@@ -323,19 +326,23 @@ class _Left:
 
     def _dots(self, x_means: Matrix, u_means: Matrix, e_means: Matrix | None) -> Matrix:
         """Of x with some means, both seen from the moved origin."""
-        dots: Matrix = (self._w + self._r_factor)[:, None] * u_means
+        dots: Matrix = _column(self._w + self._r_factor, u_means) * u_means
         dots += x_means
         if e_means is not None:
-            dots += self._e_factor[:, None] * e_means
-        dots += self._constant[:, None]
+            dots += _column(self._e_factor, e_means) * e_means
+        dots += _column(self._constant, dots)
         return dots
 
     def _norms(self, squared_norms: Vector, u_means: Matrix, e_means: Matrix | None) -> Matrix:
         """Of some means, seen from the origin of all."""
-        norms: Matrix = squared_norms + self._g_rr[:, None] * u_means**2
+        norms: Matrix = u_means * u_means
+        norms *= _column(self._g_rr, norms)
+        norms += squared_norms
         if e_means is not None:
-            norms += self._g_ee[:, None] * e_means**2
-            norms += (2.0 * self._g_er)[:, None] * u_means * e_means
+            more = _column(self._g_ee, e_means) * e_means
+            more += _column(2.0 * self._g_er, u_means) * u_means
+            more *= e_means
+            norms += more
         return norms
 
     def _e_means(self, x_means: Matrix, own_means: Matrix, u_means: Matrix) -> Matrix | None:
@@ -358,7 +365,9 @@ class _Left:
         return LeftOut(
             towards_class=_towards(self.dots, self.squared_norms),
             nearness=self.dots - 0.5 * self.squared_norms,
-            towards_prototype=np.maximum.reduceat(towards_prototype, self.products.means.first_prototype, axis=1),
+            towards_prototype=np.maximum.reduceat(
+                towards_prototype, self.products.means.first_prototype, axis=1
+            ).astype(np.float64),
             shared=self.products.background.shared(self.dots),
             norms=np.sqrt(np.maximum(self.x_squared_norms, SHORTEST)),
             towards_lifted=np.zeros_like(self.dots),
@@ -367,6 +376,10 @@ class _Left:
             truth=self.truth,
             rows=self.usable,
         )
+
+
+def _column(values: Vector, like: Matrix) -> Matrix:
+    return values.astype(like.dtype)[:, None]
 
 
 def _towards(dots: Matrix, squared_norms: Matrix | Vector) -> Matrix:

@@ -29,7 +29,7 @@ from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST_FEATURES, FEATURES_PER_NUMBER = 2000, 4
 RIDGE = 0.03  # of the mean eigenvalue
-LIFTED_TOGETHER = 64  # samples: one product for all of them
+LIFTED_TOGETHER = 128  # samples: one product for all of them
 LEAST_VARIANCE = 1e-10  # of a feature, within the classes: less than single precision can tell
 
 Singles: TypeAlias = NDArray[Any]  # of float32, where others have doubles

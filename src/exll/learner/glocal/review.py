@@ -5,6 +5,7 @@ It has a coarse schedule of its own, a function of the count alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ from exll.learner.prototypes import Prototypes
 from exll.types import Indices, Tensors, Vector
 
 FIRST_REVIEW = 16
-LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
+GROWTH = ((500, 0.2), (2000, 0.35), (inf, 0.7))  # up to so many samples; a young model changes fast
 RIDGE_SAMPLES = 512  # enough to choose a ridge by
 # A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
 # classes and prototypes, all 1,024 samples are used; with more, fewer samples.
@@ -54,8 +55,8 @@ class Schedule:
     origin: Vector
 
     def reviewed_at(self, count: int) -> None:
-        growth = YOUNG_GROWTH if count < LONG else LONG_GROWTH
-        self.next_review = count + max(1, int(count * growth))
+        share = next(share for until, share in GROWTH if count < until)
+        self.next_review = count + max(1, int(count * share))
 
     def review_within(self, samples: int, count: int) -> None:
         """At the latest so many samples after so many."""
