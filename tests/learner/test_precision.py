@@ -7,6 +7,7 @@ from exll.learner.precision import (
     Shrinkage,
     precision_from_state,
     precision_of,
+    quick_precision_of,
     starting_precision,
     with_factor,
 )
@@ -53,6 +54,20 @@ def test_the_sides_of_rows_multiply_to_their_products_and_leave_the_rows_alone(s
         np.testing.assert_allclose(left @ right.T, some @ matrix @ some.T, rtol=1e-7, atol=1e-7 * np.abs(matrix).max())
         np.testing.assert_allclose(precision.squared_norms(some), np.vecdot(left, right), rtol=1e-9)
     np.testing.assert_array_equal(X, given)
+
+
+@pytest.mark.parametrize(
+    ("samples", "spread", "single"), [(9, 1.0, False), (30, 1.0, False), (60, 1.0, True), (300, 0.05, False)]
+)
+def test_single_precision_is_used_for_many_samples_that_vary(samples: int, spread: float, single: bool) -> None:
+    X = random_stream(7, width=20, samples=samples).unit
+    statistics, shrinkage = statistics_of(X[0] + spread * (X - X[0])), Shrinkage(1.0, 1e-3)
+    exact, quick = (make(statistics, shrinkage).sides(X)[0] for make in (precision_of, quick_precision_of))
+    assert quick.dtype == (np.float32 if single else np.float64)
+    np.testing.assert_allclose(quick, exact, atol=1e-4 * np.abs(exact).max() if single else 0.0)
+    rounded = quick_precision_of(statistics, shrinkage).rounded().sides(X)[0]
+    assert rounded.dtype == np.float64
+    np.testing.assert_allclose(rounded, exact, atol=1e-4 * np.abs(exact).max())
 
 
 def test_making_a_precision_leaves_the_statistics_alone() -> None:

@@ -14,6 +14,7 @@ from exll.learner.precision import (
     Shrinkage,
     precision_from_state,
     precision_of,
+    quick_precision_of,
     starting_precision,
     with_factor,
 )
@@ -77,7 +78,7 @@ class RoundedPrecision(LaggingPrecision):
     that places nothing by it. It multiplies in double precision, or blocks would not equal single steps."""
 
     def _renewed(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
-        return precision_of(statistics, shrinkage, np.float32)
+        return quick_precision_of(statistics, shrinkage).rounded()
 
     def exact(self, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
         return precision_of(statistics, shrinkage)

@@ -42,6 +42,10 @@ class Precision(Protocol):
 class KeptPrecision(Precision, Protocol):
     """One that learning keeps, and a file with it."""
 
+    def rounded(self) -> "KeptPrecision":
+        """One of numbers that single precision holds; it multiplies in double precision all the same."""
+        ...
+
     @property
     def nbytes(self) -> int: ...
 
@@ -82,6 +86,9 @@ class LowRankPrecision:
         squared_norms /= self._ridge
         return squared_norms
 
+    def rounded(self) -> "LowRankPrecision":
+        return LowRankPrecision(_rounded(self._basis), self._ridge)
+
     @property
     def nbytes(self) -> int:
         return self._basis.nbytes
@@ -116,6 +123,9 @@ class FactoredPrecision:
         rows = self.whitened(X)
         return rows, rows
 
+    def rounded(self) -> "FactoredPrecision":
+        return FactoredPrecision(_rounded(self._factor))
+
     @property
     def nbytes(self) -> int:
         return self._factor.nbytes
@@ -128,22 +138,17 @@ def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:
     return LowRankPrecision(np.empty((0, width)), shrinkage.ridge)
 
 
-def precision_of(
-    statistics: GlobalStatistics, shrinkage: Shrinkage, rounded_to: type[np.floating] = np.float64
-) -> KeptPrecision:
-    """Eq. 17 for all that was learned so far; leaves the statistics alone. Its numbers may be rounded to those of a
-    smaller type; it multiplies in double precision all the same."""
+def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+    """Eq. 17 for all that was learned so far; leaves the statistics alone."""
     if statistics.scatter.triangle is None:
-        basis = _basis(statistics, shrinkage)
-        return LowRankPrecision(_rounded(basis, rounded_to), shrinkage.ridge)
-    factor = _factor_of_inverse(statistics.scatter, statistics.count, shrinkage)
-    return FactoredPrecision(_rounded(factor, rounded_to))
+        return LowRankPrecision(_basis(statistics, shrinkage), shrinkage.ridge)
+    return FactoredPrecision(_factor_of_inverse(statistics.scatter, statistics.count, shrinkage))
 
 
-def quick_precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
-    """The same for a judgement, not for a decision: it is computed and multiplied in single precision where that is
-    enough. There must be twice as many samples as columns, so that none is all that varies in its own direction, and
-    they must vary."""
+def quick_precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+    """The same where no sample is placed by it: it is computed and multiplied in single precision where that is enough.
+    There must be twice as many samples as columns, so that none is all that varies in its own direction, and they must
+    vary."""
     scatter, count = statistics.scatter, statistics.count
     if scatter.triangle is not None and count >= 2 * scatter.width and scatter.trace >= VARIES * count:
         with contextlib.suppress(SingularError):
@@ -185,10 +190,8 @@ def _factor_of_inverse(
     return triangle
 
 
-def _rounded(matrix: Matrix, to: type[np.floating]) -> Matrix:
-    if to is not np.float64:
-        matrix[:] = matrix.astype(to)
-    return matrix
+def _rounded(matrix: Matrix) -> Matrix:
+    return matrix.astype(np.float32).astype(np.float64)
 
 
 def precision_from_state(width: int, state: Tensors) -> KeptPrecision:
