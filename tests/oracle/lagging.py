@@ -11,8 +11,8 @@ from oracle.paper import EPSILON, OraclePaper, Vector
 
 @dataclass
 class OracleLagging(OraclePaper):
-    """Refreshed when the stream has grown by ``growth``, with twice as many samples as columns by three times that, and
-    has doubled or grown by four; every inverse is computed from a whole matrix."""
+    """Refreshed when the stream has grown by ``growth`` and has doubled or grown by four; every inverse is computed
+    from a whole matrix."""
 
     growth: float = 1.0
     refreshed_at: int = 0
@@ -24,8 +24,7 @@ class OracleLagging(OraclePaper):
 
     def precision_for_placing(self, x: Vector) -> NDArray[np.float64]:
         count = len(self.stream)
-        share = 3 * self.growth if self.refreshed_at >= 2 * len(x) else self.growth
-        growth = math.ceil(self.refreshed_at * share - 1e-9)
+        growth = math.ceil(self.refreshed_at * self.growth - 1e-9)
         if count == self.refreshed_at + max(1, min(4, self.refreshed_at), growth):
             self.refreshed_at = count
             self.stale = (1 - EPSILON) * self.covariance() + EPSILON * np.eye(len(x))

@@ -22,14 +22,16 @@ from exll.learner.statistics import GlobalStatistics
 from exll.types import Tensors
 
 LEAST_GROWTH = 4
-LONG, LONG_GROWTH = 2, 3.0  # from twice as many samples as columns on, the covariance changes slowly
+LONG, LONG_GROWTH = 2, 3  # from twice as many samples as columns on, the covariance changes slowly
+WIDE = 128  # columns: with fewer, a refresh costs less than a sample
 ROUNDING = 1e-9  # 100 times 0.07 is a little more than 7
 
 
 class LaggingPrecision:
-    """Renewed when the count has grown by ``refresh_growth`` since the last time, in a long stream by three times that:
-    a function of the count alone. Of a young stream every sample is such a share: there it has to double, or to grow by
-    four."""
+    """Renewed when the count has grown by ``refresh_growth`` since the last time, a function of the count alone. Of a
+    young stream every sample is such a share: there it has to double, or to grow by four. In a long stream of wide
+    vectors it also waits for as many new samples as there are columns, but for no more than three times the share: so
+    all refreshes together cost less than the products."""
 
     def __init__(self, width: int, shrinkage: Shrinkage, refresh_growth: float) -> None:
         self._width = width
@@ -40,8 +42,9 @@ class LaggingPrecision:
     @property
     def next_refresh(self) -> int:
         """The count at which it is due again."""
-        share = self._refresh_growth * (LONG_GROWTH if self.refreshed_at >= LONG * self._width else 1.0)
-        growth = math.ceil(self.refreshed_at * share - ROUNDING)
+        growth = math.ceil(self.refreshed_at * self._refresh_growth - ROUNDING)
+        if self._width >= WIDE and self.refreshed_at >= LONG * self._width:
+            growth = max(growth, min(LONG_GROWTH * growth, self._width))
         least = min(self.refreshed_at, LEAST_GROWTH) if self._refresh_growth else 1
         return self.refreshed_at + max(1, least, growth)
 

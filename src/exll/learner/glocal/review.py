@@ -5,6 +5,7 @@ It has a coarse schedule of its own, a function of the count alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -175,23 +176,31 @@ class Reviewed:
 
     def products(self, precision: Precision, some: slice) -> Products:
         """The dot products of some samples of the reservoir."""
-        table, reservoir = self.prototypes, self.reservoir
-        order = np.argsort(table.class_of, kind="stable")
-        place_of = np.empty(table.next_id, np.int64)
-        place_of[table.ids[order]] = np.arange(len(order))
-        means = Means(
-            classes=self.megaclouds.vectors - self.origin,
-            class_counts=self.megaclouds.counts,
-            prototypes=table.vectors[order] - self.origin,
-            supports=table.counts[order],
-            first_prototype=np.searchsorted(table.class_of[order], np.arange(len(self.megaclouds))),
-        )
+        reservoir, ids = self.reservoir, self.prototypes.ids[self._order]
+        place_of = np.empty(self.prototypes.next_id, np.int64)
+        place_of[ids] = np.arange(len(ids))
         return Products(
             precision,
             reservoir.vectors(self.recorded, some).astype(np.float64) - self.origin,
             reservoir.classes[some],
             place_of[reservoir.prototypes[some]],
-            means,
+            self._means,
+        )
+
+    @cached_property
+    def _order(self) -> Indices:
+        """Prototypes class by class."""
+        return np.argsort(self.prototypes.class_of, kind="stable")
+
+    @cached_property
+    def _means(self) -> Means:
+        table, order = self.prototypes, self._order
+        return Means(
+            classes=self.megaclouds.vectors - self.origin,
+            class_counts=self.megaclouds.counts,
+            prototypes=table.vectors[order] - self.origin,
+            supports=table.counts[order],
+            first_prototype=np.searchsorted(table.class_of[order], np.arange(len(self.megaclouds))),
         )
 
 
