@@ -133,11 +133,11 @@ def over_single_precision(preset: str, width: int) -> float:
     stream, floor, classifier = ClusteredStream(width, CLASSES), Floor(width, np.float32), ExLLClassifier(preset=preset)
     for X, y in stream.batches(LEARNED_BEFORE, BATCH):
         classifier.partial_fit(X, y)
-    spent, floors = 0.0, []
+    spent = floor_spent = 0.0
     for X, y in stream.batches(LEARNED_BEFORE, BATCH):
         spent += own_seconds(partial(classifier.partial_fit, X, y))
-        floors.append(own_seconds(partial(floor.work, all_means(classifier).astype(np.float32))))
-    return spent / (len(floors) * statistics.median(floors))
+        floor_spent += own_seconds(partial(floor.work, all_means(classifier).astype(np.float32)))
+    return spent / floor_spent
 
 
 def own_seconds(work: Callable[[], object]) -> float:

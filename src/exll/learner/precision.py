@@ -34,8 +34,8 @@ class Precision(Protocol):
         ...
 
     def sides(self, X: Matrix) -> tuple[Matrix, Matrix]:
-        """Two matrices with a row for every row of X. The plain dot product of a row of the one with a row of the other
-        is that of the rows of X under the precision."""
+        """Two new matrices with a row for every row of X. The plain dot product of a row of the one with a row of the
+        other is that of the rows of X under the precision."""
         ...
 
 
@@ -77,7 +77,7 @@ class LowRankPrecision:
         return applied
 
     def sides(self, X: Matrix) -> tuple[Matrix, Matrix]:
-        return self.apply(X), X
+        return self.apply(X), X.copy()
 
     def squared_norms(self, X: Matrix) -> Vector:
         along = X @ self._basis.T

@@ -60,11 +60,14 @@ class RunningMeans(CountedMeans):
             self._sides.filled[index] = right[0]
             self.squared_norms[index] = left[0] @ right[0]
 
+    def unmeasure(self) -> None:
+        """Free the memory of what the next block measures anew."""
+        self._sides = None
+
     def remeasure(self, precision: KeptPrecision, origin: Vector | None = None) -> None:
         """All means under another precision, seen from another origin."""
         left, right = precision.sides(self.vectors if origin is None else self.vectors - origin)
-        self._sides = GrowingArray((self.width,), np.float64, right)
-        self._squared_norms = GrowingArray((), np.float64, np.vecdot(left, right))
+        self._sides, self._squared_norms = GrowingArray.holding(right), GrowingArray.holding(np.vecdot(left, right))
 
     @property
     def _columns(self) -> tuple[GrowingArray, ...]:

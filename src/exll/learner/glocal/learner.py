@@ -53,7 +53,7 @@ class GlocalBlock(Block):
 
     def __init__(self, X: Matrix, precision: KeptPrecision, origin: Vector, megaclouds: MegaClouds) -> None:
         super().__init__(X, precision, origin)
-        self.megaclouds = MovingProducts(self, megaclouds)
+        self.megaclouds = MovingProducts(self, megaclouds, precision)
 
 
 class GlocalLearner(ExLL):
@@ -116,9 +116,9 @@ class GlocalLearner(ExLL):
         return whitened_cosine(squared_norms, self._judgement.class_weight, self._judgement.nearness_weight)
 
     def _refresh(self) -> None:
+        self._megaclouds.unmeasure()
         self._precision.refresh(self._statistics, self._shrunk_by(self._judgement.ridge))
         self._schedule.origin = self._mean_of_all()
-        self._megaclouds.remeasure(self._precision.current, self._origin)
 
     def _place(self, block: Block, row: int, k: int) -> Placed:
         assert isinstance(block, GlocalBlock)

@@ -31,8 +31,8 @@ class PaperBlock(Block):
         self, X: Matrix, total: Vector, precision: KeptPrecision, prototypes: Prototypes, megaclouds: MegaClouds
     ) -> None:
         super().__init__(X, precision, more=total[None, :])
-        self.prototypes = MovingProducts(self, prototypes)
-        self.megaclouds = MovingProducts(self, megaclouds)
+        self.prototypes = MovingProducts(self, prototypes, precision)
+        self.megaclouds = MovingProducts(self, megaclouds, precision)
 
     def add_to_total(self, row: int) -> None:
         total = self.prototypes.of_row(-1)
@@ -93,9 +93,9 @@ class PaperLearner(ExLL):
 
     def _refresh(self) -> None:
         """Eq. 17."""
+        self._prototypes.unmeasure()
+        self._megaclouds.unmeasure()
         self._precision.refresh(self._statistics, SHRINKAGE)
-        self._prototypes.remeasure(self._precision.current)
-        self._megaclouds.remeasure(self._precision.current)
 
     def _place(self, block: Block, row: int, k: int) -> Placed:
         """Eq. 5 to 14, and Eq. 22 where pairs are counted after."""
