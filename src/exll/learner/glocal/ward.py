@@ -36,7 +36,9 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
     if count < room:
         return Step(None, None)
     points = np.concatenate([members.centres, x[None, :]])
-    a, b = _cheapest_pair(points, np.append(members.euclidean_squares, 1.0), np.append(supports, 1))
+    squares, sizes = np.ones(count + 1), np.ones(count + 1)
+    squares[:-1], sizes[:-1] = members.euclidean_squares, supports
+    a, b = _cheapest_pair(points, squares, sizes)
     if b == count:  # the sample itself
         return Step(a, None)
     return Step(None, _stays_first(a, b, members, supports))
@@ -44,7 +46,7 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
 
 def ward_union(members: Members, supports: Indices) -> tuple[int, int]:
     """The places of the two prototypes of a class that are best made one: the one that stays, the one that goes."""
-    a, b = _cheapest_pair(members.centres, members.euclidean_squares, supports)
+    a, b = _cheapest_pair(members.centres, members.euclidean_squares, supports.astype(np.float64))
     return _stays_first(a, b, members, supports)
 
 
@@ -71,8 +73,7 @@ def ward_groups(centres: Matrix, supports: Indices, most: int) -> Indices:
     return groups
 
 
-def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices) -> tuple[int, int]:
-    sizes = supports.astype(np.float64)
+def _cheapest_pair(points: Matrix, euclidean_squares: Vector, sizes: Vector) -> tuple[int, int]:
     costs = _costs(points, euclidean_squares, sizes)
     costs.flat[:: len(sizes) + 1] = np.inf
     # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
