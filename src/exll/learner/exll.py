@@ -319,7 +319,8 @@ class ExLL(Guarded[Inference], ABC):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that the model is; the answers cached for asking come on top and can be dropped at any time."""
+        """Bytes of all that the model is; the answers cached for asking and the sides of means come on top and can be
+        dropped at any time."""
         with self.lock:
             return sum(part.nbytes for part in self._parts().values()) + sum(
                 len(encode(str(label))) for label in self._labels
