@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from exll import ExLLClassifier
 from exll.learner.block import Block
 from exll.learner.exll import Parameters, Placed
-from exll.learner.lagging import OwnSamplePrecision
 from exll.learner.paper.fusion import PairwiseFusion, SampleScores
-from exll.learner.paper.learner import SHRINKAGE, PaperBlock, PaperLearner
+from exll.learner.paper.learner import PaperBlock, PaperLearner
 from exll.learner.preset import PRESETS
-from exll.learner.statistics import GlobalStatistics
 from exll.types import Indices, Matrix, PairWeights, Vector
 from tasks import Task
 
@@ -51,25 +49,19 @@ def readings(tasks: list[str], seeds: int, growth: float) -> None:
             print(f"| {name} | {how} | {growth:g} | {local} | {cells} |", flush=True)
 
 
-class WithoutOwnSample(OwnSamplePrecision):
-    """A precision that lacks the sample that is being placed, unless it was just renewed."""
-
-    def gain_of_own_sample(self, x: Vector, z: Vector, statistics: GlobalStatistics, centres: Matrix) -> Vector:
-        return np.zeros(len(centres))
+def no_gain(block: PaperBlock, row: int, count: int, prototypes: Indices) -> Vector:
+    """As if a lagging precision had the sample that is being placed."""
+    return np.zeros(len(prototypes))
 
 
 class ReadingsLearner(PaperLearner):
     """The paper's learner with a fusion table for every reading."""
 
-    precision: ClassVar[type[OwnSamplePrecision]] = OwnSamplePrecision
     weights: ClassVar[PairWeights] = "one"
 
     def __init__(self, width: int, parameters: Parameters) -> None:
         super().__init__(width, parameters)
         self.tables = {(local, when): PairwiseFusion(self.weights) for local in LOCAL for when in ("before", "after")}
-
-    def _new_precision(self) -> OwnSamplePrecision:
-        return self.precision(self.width, SHRINKAGE, self.parameters.refresh_growth)
 
     def _answer(self, block: Block, row: int, k: int) -> int:
         assert isinstance(block, PaperBlock)
@@ -196,5 +188,5 @@ if __name__ == "__main__":
     options = parser.parse_args()
     ReadingsLearner.weights = options.weights
     if options.without_own_sample:
-        ReadingsLearner.precision = WithoutOwnSample
+        PaperBlock.gain_of_own_sample = no_gain  # type: ignore[assignment,method-assign]
     tables[options.table](options.tasks, options.seeds, options.growth)

@@ -34,6 +34,7 @@ from streams import ClusteredStream
 BATCH = 64
 FLOOR_REPEATS = 5
 CLASSES = 100
+LEARNED_BEFORE = 3200  # samples; then as many again are timed
 LIMITED_WIDTH = 1280  # where the limits are promised; at smaller widths Python's share is larger
 console = Console()
 
@@ -82,12 +83,12 @@ class Floor:
 
     def batch(self, means: NDArray[Any]) -> float:
         """Seconds per sample in batches."""
+        return usual_seconds(partial(self.work, means), FLOOR_REPEATS) / BATCH
 
-        def work() -> None:
-            self._update()
-            (self.rows @ self.matrix) @ means.T
-
-        return usual_seconds(work, FLOOR_REPEATS) / BATCH
+    def work(self, means: NDArray[Any]) -> None:
+        """For one batch."""
+        self._update()
+        (self.rows @ self.matrix) @ means.T
 
     def single(self, means: NDArray[Any]) -> float:
         """Seconds per sample, one at a time: two products, and a share of the scatter's update."""
@@ -124,6 +125,25 @@ def learn(
             spent += time.perf_counter() - start
         floor_spent += 1000 * floor(all_means(classifier))
     return spent, floor_spent
+
+
+def over_single_precision(preset: str, width: int) -> float:
+    """Learning samples 3,201 to 6,400 in batches against the same products in single precision, in turns. In seconds of
+    this process alone: others on the machine count little."""
+    stream, floor, classifier = ClusteredStream(width, CLASSES), Floor(width, np.float32), ExLLClassifier(preset=preset)
+    for X, y in stream.batches(LEARNED_BEFORE, BATCH):
+        classifier.partial_fit(X, y)
+    spent = floor_spent = 0.0
+    for X, y in stream.batches(LEARNED_BEFORE, BATCH):
+        spent += own_seconds(partial(classifier.partial_fit, X, y))
+        floor_spent += own_seconds(partial(floor.work, all_means(classifier).astype(np.float32)))
+    return spent / floor_spent
+
+
+def own_seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def all_means(classifier: ExLLClassifier) -> NDArray[np.float64]:
@@ -228,6 +248,10 @@ def measure(width: int, samples: int, table: Table) -> None:
     row(
         f"learn in batches of {BATCH} / floor, all {samples:,}", (first + second) / (first_floor + second_floor), "<= 6"
     )
+    for preset, limit in (("paper", "<= 3.5"), ("glocal", "<= 6")):
+        with console.status(f"d = {width}: {preset} against single precision"):
+            ratio = over_single_precision(preset, width)
+        row(f"{preset}: learn in batches of {BATCH} / floor in float32, samples 3,201 to 6,400", ratio, limit)
     inversion = inversion_seconds(width)
     row(
         "inverting per sample / learn in batches",

@@ -15,6 +15,7 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import Products
 from exll.learner.glocal.reservoir import Groups
+from exll.learner.precision import precision_of
 from exll.learner.preset import PRESETS, new_learner
 from exll.learner.records import Sample
 from exll.learner.statistics import Scatter
@@ -212,9 +213,9 @@ def groups_of(model: ExLLClassifier) -> Groups:
 
 def products_of(learner: GlocalLearner, ridge: float, some: Indices | None = None) -> Products:
     """The dot products of some or all samples of the reservoir, with a ridge."""
-    reviewed = learner._reviewed()
+    precision = precision_of(learner._statistics, learner._shrunk_by(ridge))
     every = np.arange(len(learner._reservoir))
-    return reviewed.products(reviewed.precision_with(ridge), every if some is None else some)
+    return learner._reviewed().products(precision, every if some is None else some)
 
 
 def sample_of(x: Vector, position: int, ref: str | None = None, group: int | None = None) -> Sample:

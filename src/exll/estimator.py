@@ -65,8 +65,10 @@ class ExLLClassifier(StreamClassifier):
         ExLL, exactly with ``refresh_growth=0``.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share, and by four samples at
-        least; 0 renews it at every sample, as the paper has it, at the cost of an inversion per sample. Answers
-        always use the exact precision; but where samples were placed and which pairs were counted depends on it.
+        least; in a long stream of wide vectors also by as many samples as there are columns, or by three times this
+        share if that is less. 0 renews it at every sample, as the paper has it, at the cost of an inversion per
+        sample. Answers always use the exact precision; but where samples were placed and which pairs were counted
+        depends on it.
     records : "none", "refs", "vectors" or an integer, default "refs"
         What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
         nearest each prototype, with vectors.

@@ -9,9 +9,9 @@ from support import learned, random_stream, untaught
 def prototypes_at(*centres: Vector) -> Prototypes:
     prototypes = Prototypes(len(centres[0]))
     for centre in centres:
-        index = prototypes.start(centre, 0.0)
+        prototypes.add(centre)
         prototypes.open(0)
-        prototypes.euclidean_squares[index] = centre @ centre
+        prototypes.euclidean_squares[-1] = centre @ centre
     return prototypes
 
 

@@ -71,7 +71,7 @@ class SummedLearner(ExLL):
         return LaggingPrecision(self.width, SHRINKAGE, self.parameters.refresh_growth)
 
     def _block(self, X: Matrix) -> PaperBlock:
-        return PaperBlock(X, self._precision.current, self._prototypes, self._megaclouds)
+        return PaperBlock(X, self._statistics.total, self._precision.current, self._prototypes, self._megaclouds)
 
     def _answer(self, block: Block, row: int, k: int) -> int:
         assert isinstance(block, PaperBlock)
@@ -102,13 +102,12 @@ class SummedLearner(ExLL):
         return Placed(place, self._prototypes.open(k), True)
 
     def _make_answers(self) -> SummedInference:
-        means = self.prototype_count + self.class_count
         return SummedInference.of(
             self.parameters.preset,
             self._labels,
             self._prototypes,
             self._megaclouds,
-            self._precision.exact(means, self._statistics, SHRINKAGE),
+            self._precision.exact(self._statistics, SHRINKAGE),
             np.zeros(self.width),
             heads=(linear_discriminant, linear_discriminant),
         )

@@ -216,7 +216,7 @@ FORGED: dict[str, Forgery] = {
         f.update(records="vectors") or t.update({"records.vectors": np.ones((1, 6))})
     ),
     "a record of no prototype": lambda f, t: t.update({"records.prototypes": t["records.prototypes"] + 999}),
-    "the precision cut": lambda f, t: t.update({"precision.triangle": t["precision.triangle"][:-1]}),
+    "the precision cut": lambda f, t: t.update({"precision.factor": t["precision.factor"][:-1]}),
     "not finite": lambda f, t: t.update({"prototypes.vectors": with_nan(t["prototypes.vectors"])}),
     "refreshed too early": lambda f, t: t.update({"precision.refreshed_at": np.array(-5)}),
     "refreshed in the future": lambda f, t: t.update({"precision.refreshed_at": np.array(10**6)}),
@@ -265,7 +265,7 @@ FORGED_GLOCAL: dict[str, Forgery] = {
     ),
     "no vectors of the reservoir": lambda f, t: t.pop("reservoir.vectors"),
     "a mean of a group that is no mean": lambda f, t: t.update({"reservoir.group_means": np.full((1, 6), 1e30)}),
-    "a precision beyond single": lambda f, t: t.update({"precision.triangle": np.full(21, 1e300)}),
+    "a precision beyond single": lambda f, t: t.update({"precision.factor": np.full(21, 1e300)}),
     "a sample of the reservoir of no class": lambda f, t: t.update({"reservoir.classes": t["reservoir.classes"] + 1}),
     "a sample of the reservoir of a class below all": lambda f, t: t.update(
         {"reservoir.classes": t["reservoir.classes"] - 1}
@@ -418,7 +418,7 @@ def test_the_precision_that_learning_uses_is_written_as_precisely_as_it_is_neede
 ) -> None:
     stream = random_stream(2, width=20, classes=3, samples=samples)
     ExLLClassifier(preset, lengths="ignored").partial_fit(stream.X, stream.y).save(tmp_path / "x.exll")
-    written = load_file(tmp_path / "x.exll")["precision.basis" if samples == 5 else "precision.triangle"]
+    written = load_file(tmp_path / "x.exll")["precision.basis" if samples == 5 else "precision.factor"]
     assert written.dtype == (np.float32 if preset == "glocal" else np.float64)
 
 

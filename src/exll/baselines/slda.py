@@ -9,7 +9,7 @@ from exll.baselines.base import Baseline
 from exll.baselines.class_means import ClassMeansRule
 from exll.baselines.rule import LearningRule, NearnessScores
 from exll.errors import InputError
-from exll.learner.precision import Shrinkage, precision_for
+from exll.learner.precision import Shrinkage, precision_of
 from exll.learner.statistics import GlobalStatistics, Residual, within_residual
 from exll.parameters import one_of
 from exll.types import Tensors, Vector
@@ -75,7 +75,7 @@ class SLDARule(ClassMeansRule):
     def scores(self) -> NearnessScores:
         try:
             shrinkage = Shrinkage.towards_identity(self._shrinkage)
-            precision = precision_for(len(self._means), self._statistics, shrinkage)
+            precision = precision_of(self._statistics, shrinkage)
         except ArithmeticError as error:
             raise InputError(
                 f"the vectors that SLDA learned are too large for a shrinkage of {self._shrinkage:g}, which is lost in "

@@ -191,7 +191,7 @@ class ExLL(Guarded[Inference], ABC):
     ) -> None:
         """Without products: only what another learner will need that takes it over (:meth:`absorb`)."""
         number_of = {label: k for k, label in enumerate(self._labels)}
-        self._outdated = True
+        self._unmeasure()
         for x, label, ref, group, codes, scale in zip(X, labels, refs, groups, *encoded(X), strict=True):
             k = number_of.setdefault(label, len(number_of))
             if k < len(self._megaclouds):
@@ -252,7 +252,14 @@ class ExLL(Guarded[Inference], ABC):
         if len(samples) >= self.sample_count:
             raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
         with one_blas_thread(), self._changing():
+            self._unmeasure()
             self._forget(samples)
+
+    def _unmeasure(self) -> None:
+        """Means are about to change by themselves; what follows from them is made anew when it is needed."""
+        self._outdated = True
+        for means in (self._megaclouds, self._prototypes):
+            means.unmeasure()
 
     def _check_editable(self) -> None:
         if not self.editable:
@@ -266,10 +273,11 @@ class ExLL(Guarded[Inference], ABC):
             numbers = np.array([number_of.setdefault(label, len(number_of)) for label in other._labels], np.int64)
             self._absorb(other, numbers)
             self._labels = list(number_of)
-            self._outdated = True
 
     def _absorb_shared(self, other: "ExLL", numbers: Indices) -> None:
         """What every preset has; what lies between the means has to be added to the scatter before."""
+        for learner in (self, other):
+            learner._unmeasure()
         ids, positions, rows = self._prototypes.next_id, self._statistics.learned, len(self._prototypes)
         self._statistics.absorb(other._statistics)
         self._megaclouds.absorb(other._megaclouds, numbers, rows, ids)
@@ -323,9 +331,11 @@ class ExLL(Guarded[Inference], ABC):
         return self._current_answers()
 
     def _shared(self) -> dict[int, Any]:
-        """Learning alone reads the scatter and its precision, and vectors of records stay as they are."""
+        """Learning alone reads the scatter, its precision and the sides of means, and vectors of records stay as they
+        are."""
         scatter, precision = self._statistics.scatter, self._precision
-        return {id(scatter): scatter, id(precision): precision, id(self._records): self._records.shared()}
+        sides = {id(table._sides): table._sides for table in (self._prototypes, self._megaclouds)}
+        return {id(scatter): scatter, id(precision): precision, id(self._records): self._records.shared(), **sides}
 
     def rename_refs(self, new_ref: Callable[[str], str]) -> None:
         """Call the samples something else from now on."""
@@ -463,7 +473,8 @@ class ExLL(Guarded[Inference], ABC):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that the model is; the answers cached for asking come on top and can be dropped at any time."""
+        """Bytes of all that the model is; the answers cached for asking and the sides of means come on top and can be
+        dropped at any time."""
         with self.lock:
             return sum(part.nbytes for part in self._parts().values()) + sum(
                 len(encode(str(label))) for label in self._labels

@@ -105,7 +105,7 @@ class MegaClouds(RunningMeans):
         for index, k in enumerate(numbers.tolist()):
             mean, count = other.vectors[index], int(other.counts[index])
             if k == len(self):
-                self.start(mean, 0.0)
+                self.add(mean)
                 self.counts[k] = count
                 self.open()
             else:

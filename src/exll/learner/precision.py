@@ -2,24 +2,24 @@ r"""Shrinkage precision (Eq. 17), by Cholesky and never by a pseudo-inverse.
 
 $$\Lambda = [a\,\hat\xi + b I]^{-1}, \qquad \text{in the paper } a = 1-\epsilon,\; b = \epsilon$$
 
-Three forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
+Two forms of the same matrix. With few rows $V$ in the scatter, the Woodbury identity gives
 $\Lambda = \tfrac1b (I - G^T G)$ with $G = L^{-1} V$ and $L L^T = V V^T + \tfrac{nb}{a} I$: small, and quick to make.
-Later the matrix itself; or, where little is to be multiplied with it, only the Cholesky factor of its inverse, which
-costs a third. None is ever changed after it was made, so readers may hold one while learning goes on.
+Later the Cholesky factor $L$ of its inverse: it costs a third of the matrix itself, and $L^{-1} x$, half of
+$\Lambda x$; plain dot products of such rows are those under $\Lambda$. None is ever changed after it was made, so
+readers may hold one while learning goes on.
 """
 
+import contextlib
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import blas
 
+from exll.errors import SingularError
 from exll.learner.statistics import GlobalStatistics, Scatter, pack_triangle, unpack_triangle
 from exll.linalg.lapack import add_outer_products, cholesky, invert_factored, solve_factor, solve_rows
 from exll.types import Matrix, Tensors, Vector
 
-NORM_ROWS = 256
-TILE = 128
-FEW_ROWS = 0.5  # as a share of the width: solving for so many costs as much as inverting and multiplying
+VARIES = 0.01  # the least variance, of vectors of length 1, for single precision
 
 
 class Precision(Protocol):
@@ -33,9 +33,18 @@ class Precision(Protocol):
         r"""$x^T \Lambda x$ of every row."""
         ...
 
+    def sides(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        """Two new matrices with a row for every row of X. The plain dot product of a row of the one with a row of the
+        other is that of the rows of X under the precision."""
+        ...
+
 
 class KeptPrecision(Precision, Protocol):
     """One that learning keeps, and a file with it."""
+
+    def rounded(self) -> "KeptPrecision":
+        """One of numbers that single precision holds; it multiplies in double precision all the same."""
+        ...
 
     @property
     def nbytes(self) -> int: ...
@@ -67,12 +76,18 @@ class LowRankPrecision:
         applied /= self._ridge
         return applied
 
+    def sides(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        return self.apply(X), X.copy()
+
     def squared_norms(self, X: Matrix) -> Vector:
         along = X @ self._basis.T
         squared_norms: Vector = np.vecdot(X, X)
         squared_norms -= np.vecdot(along, along)
         squared_norms /= self._ridge
         return squared_norms
+
+    def rounded(self) -> "LowRankPrecision":
+        return LowRankPrecision(_rounded(self._basis), self._ridge)
 
     @property
     def nbytes(self) -> int:
@@ -82,37 +97,8 @@ class LowRankPrecision:
         return {"basis": self._basis, "ridge": np.array(self._ridge)}
 
 
-class DensePrecision:
-    """The form for many rows. One vector is multiplied by the symmetric product, which reads half the memory; many by
-    the general one, which measures a quarter faster than the symmetric."""
-
-    def __init__(self, lower_triangle: Matrix) -> None:
-        self._matrix = _mirror(lower_triangle)  # (d, d), Fortran order
-
-    def apply(self, X: Matrix) -> Matrix:
-        if len(X) == 1:
-            return np.asarray(blas.dsymv(1.0, self._matrix, X[0], lower=1))[None, :]
-        applied: Matrix = X @ self._matrix
-        return applied
-
-    def squared_norms(self, X: Matrix) -> Vector:
-        """Some rows at a time, so that memory stays flat."""
-        squared_norms = np.empty(len(X))
-        for start in range(0, len(X), NORM_ROWS):
-            some = X[start : start + NORM_ROWS]
-            np.vecdot(some, self.apply(some), out=squared_norms[start : start + NORM_ROWS])
-        return squared_norms
-
-    @property
-    def nbytes(self) -> int:
-        return self._matrix.nbytes
-
-    def state(self) -> Tensors:
-        return {"triangle": pack_triangle(self._matrix)}
-
-
 class FactoredPrecision:
-    """The form for many rows in the scatter and few to multiply."""
+    """The form for many rows in the scatter."""
 
     def __init__(self, factor: Matrix) -> None:
         self._factor = factor  # L with L L' the inverse, Fortran order
@@ -133,29 +119,41 @@ class FactoredPrecision:
         solve_rows(self._factor, rows)
         return rows
 
+    def sides(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        rows = self.whitened(X)
+        return rows, rows
+
+    def rounded(self) -> "FactoredPrecision":
+        return FactoredPrecision(_rounded(self._factor))
+
+    @property
+    def nbytes(self) -> int:
+        return self._factor.nbytes
+
+    def state(self) -> Tensors:
+        return {"factor": pack_triangle(self._factor)}
+
 
 def starting_precision(width: int, shrinkage: Shrinkage) -> KeptPrecision:
     return LowRankPrecision(np.empty((0, width)), shrinkage.ridge)
 
 
-def precision_of(
-    statistics: GlobalStatistics, shrinkage: Shrinkage, rounded_to: type[np.floating] = np.float64
-) -> KeptPrecision:
-    """Eq. 17 for all that was learned so far; leaves the statistics alone. Its numbers may be rounded to those of a
-    smaller type; it multiplies in double precision all the same."""
+def precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+    """Eq. 17 for all that was learned so far; leaves the statistics alone."""
     if statistics.scatter.triangle is None:
-        basis = _basis(statistics, shrinkage)
-        return LowRankPrecision(_rounded(basis, rounded_to), shrinkage.ridge)
-    inverse = _factor_of_inverse(statistics.scatter, statistics.count, shrinkage)
-    invert_factored(inverse)
-    return DensePrecision(_rounded(inverse, rounded_to))
-
-
-def precision_for(rows: int, statistics: GlobalStatistics, shrinkage: Shrinkage) -> Precision:
-    """The same, in the form that is the cheapest to make and to multiply about so many rows with."""
-    if statistics.scatter.triangle is None or rows > statistics.scatter.width * FEW_ROWS:
-        return precision_of(statistics, shrinkage)
+        return LowRankPrecision(_basis(statistics, shrinkage), shrinkage.ridge)
     return FactoredPrecision(_factor_of_inverse(statistics.scatter, statistics.count, shrinkage))
+
+
+def quick_precision_of(statistics: GlobalStatistics, shrinkage: Shrinkage) -> KeptPrecision:
+    """The same where no sample is placed by it: it is computed and multiplied in single precision where that is enough.
+    There must be twice as many samples as columns, so that none is all that varies in its own direction, and they must
+    vary."""
+    scatter, count = statistics.scatter, statistics.count
+    if scatter.triangle is not None and count >= 2 * scatter.width and scatter.trace >= VARIES * count:
+        with contextlib.suppress(SingularError):
+            return FactoredPrecision(_factor_of_inverse(scatter, count, shrinkage, dtype=np.float32))
+    return precision_of(statistics, shrinkage)
 
 
 def factored_precision(scatter: Scatter, count: int, shrinkage: Shrinkage, more: Matrix) -> FactoredPrecision:
@@ -174,26 +172,34 @@ def _basis(statistics: GlobalStatistics, shrinkage: Shrinkage) -> Matrix:
     return basis
 
 
-def _factor_of_inverse(scatter: Scatter, count: int, shrinkage: Shrinkage, more: Matrix | None = None) -> Matrix:
-    triangle = scatter.folded()
+def _factor_of_inverse(
+    scatter: Scatter,
+    count: int,
+    shrinkage: Shrinkage,
+    more: Matrix | None = None,
+    dtype: type[np.floating] | None = None,
+) -> Matrix:
+    """In the type of the scatter, unless another is given."""
+    triangle = scatter.folded().astype(dtype or scatter.dtype, copy=False)
     for rows in (scatter.pending, more):
         if rows is not None and len(rows):
-            add_outer_products(triangle, rows)
+            add_outer_products(triangle, rows.astype(triangle.dtype, copy=False))
     triangle *= shrinkage.scale / count
     _diagonal(triangle)[:] += shrinkage.ridge
     cholesky(triangle)  # shrinkage makes every matrix of ours positive definite
     return triangle
 
 
-def _rounded(matrix: Matrix, to: type[np.floating]) -> Matrix:
-    if to is not np.float64:
-        matrix[:] = matrix.astype(to)
-    return matrix
+def _rounded(matrix: Matrix) -> Matrix:
+    return matrix.astype(np.float32).astype(np.float64)
 
 
 def precision_from_state(width: int, state: Tensors) -> KeptPrecision:
-    if "triangle" in state:
-        return DensePrecision(unpack_triangle(state["triangle"], width))
+    if "factor" in state:
+        factor = unpack_triangle(state["factor"], width)
+        if not (_diagonal(factor) > 0).all():
+            raise ValueError("the diagonal of the precision's factor is not positive")
+        return FactoredPrecision(factor)
     basis = np.array(state["basis"], np.float64)
     if basis.ndim != 2 or basis.shape[1] != width:
         raise ValueError("the precision's basis has another width")
@@ -202,17 +208,17 @@ def precision_from_state(width: int, state: Tensors) -> KeptPrecision:
     return LowRankPrecision(basis, float(state["ridge"]))
 
 
+def with_factor(width: int, state: Tensors) -> Tensors:
+    """Files up to format 7 hold the precision itself instead of the factor of its inverse."""
+    if "triangle" not in state:
+        return state
+    matrix = unpack_triangle(state["triangle"], width)
+    cholesky(matrix)
+    invert_factored(matrix)
+    cholesky(matrix)
+    return {**state, "factor": pack_triangle(matrix)}
+
+
 def _diagonal(matrix: Matrix) -> Vector:
     """A view that can be written to, which ``np.diagonal`` is not."""
     return matrix.ravel(order="K")[:: len(matrix) + 1]
-
-
-def _mirror(matrix: Matrix) -> Matrix:
-    """Copy the lower triangle onto the upper, in place and in tiles that fit the cache."""
-    width = len(matrix)
-    for start in range(0, width, TILE):
-        tile = slice(start, min(start + TILE, width))
-        corner = matrix[tile, tile]
-        corner[:] = np.tril(corner) + np.tril(corner, -1).T
-        matrix[tile, tile.stop :] = matrix[tile.stop :, tile].T
-    return matrix

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from exll.linalg.growing_array import GrowingArray
-from exll.linalg.lapack import add_outer_products_packed
+from exll.linalg.lapack import add_outer_products, add_outer_products_packed
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64
@@ -121,7 +121,11 @@ class Scatter:
         self._pending_count = 0
 
     def folded(self) -> Matrix:
-        """A copy of what was folded, as a lower triangle in Fortran order."""
+        """All but the pending rows, as a lower triangle in Fortran order that shares nothing with this."""
+        if self.triangle is None:
+            summed = np.zeros((self.width, self.width), self.dtype, order="F")
+            add_outer_products(summed, self.rows.filled)
+            return summed
         matrix, info = _lapack("tfttr", self.dtype)(self.width, self.triangle, uplo="L")
         assert info == 0
         return np.asarray(matrix)

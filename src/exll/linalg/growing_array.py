@@ -25,6 +25,13 @@ class GrowingArray:
         self._room: NDArray[Any] = start
         self.filled: NDArray[Any] = self._room
 
+    @classmethod
+    def holding(cls, rows: NDArray[Any]) -> "GrowingArray":
+        """These rows themselves and no copy of them."""
+        array = object.__new__(cls)
+        array.__setstate__((rows,))
+        return array
+
     def __len__(self) -> int:
         return len(self.filled)
 
@@ -58,7 +65,7 @@ class GrowingArray:
 
     def shared(self) -> "GrowingArray":
         """The rows of now without a copy of them, for arrays that are only appended to."""
-        return _holding(self.filled)
+        return GrowingArray.holding(self.filled)
 
     def remove(self, index: int) -> None:
         size = len(self.filled)
@@ -76,7 +83,7 @@ class GrowingArray:
         self.filled = self._room[: size - 1]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GrowingArray":
-        return _holding(self.filled.copy())
+        return GrowingArray.holding(self.filled.copy())
 
     def __getstate__(self) -> tuple[NDArray[Any]]:
         return (self.filled.copy(),)
@@ -87,9 +94,3 @@ class GrowingArray:
     @property
     def nbytes(self) -> int:
         return self.filled.nbytes
-
-
-def _holding(rows: NDArray[Any]) -> GrowingArray:
-    array = object.__new__(GrowingArray)
-    array.__setstate__((rows,))
-    return array

@@ -17,6 +17,7 @@ from exll.types import Matrix, Vector
 
 _LOWER, _PLAIN, _TRANSPOSED, _RIGHT = (ctypes.byref(ctypes.c_char(letter)) for letter in (b"L", b"N", b"T", b"R"))
 _LEFT = _LOWER  # the same letter
+FEW_ROWS = 3  # so many are solved faster one by one
 _ONE = {
     np.dtype(np.float64): ctypes.byref(ctypes.c_double(1.0)),
     np.dtype(np.float32): ctypes.byref(ctypes.c_float(1.0)),
@@ -58,10 +59,12 @@ def _functions(module: Any, name: str, arguments: int) -> dict[Any, Any]:
 
 
 _Integer: Any = _integer_of(_python.PyCapsule_GetName(cython_lapack.__pyx_capi__["dpotrf"]).decode())
+_STEP = ctypes.byref(_Integer(1))
 _potrf = _functions(cython_lapack, "potrf", 5)
 _potri = _functions(cython_lapack, "potri", 5)
 _syrk = _functions(cython_blas, "syrk", 10)
 _trsm = _functions(cython_blas, "trsm", 11)
+_trsv = _functions(cython_blas, "trsv", 8)
 _sfrk = _functions(cython_lapack, "sfrk", 10)
 
 
@@ -99,6 +102,10 @@ def solve_rows(factor: Matrix, rows: Matrix, *, transposed: bool = False) -> Non
         return
     size, count = _size_of(factor), ctypes.byref(_Integer(len(rows)))
     way, one, solve = _TRANSPOSED if transposed else _PLAIN, _ONE[rows.dtype], _trsm[rows.dtype]
+    if len(rows) <= FEW_ROWS:
+        for row in rows:
+            _trsv[rows.dtype](_LOWER, way, _PLAIN, size, _address(factor), size, _address(row), _STEP)
+        return
     solve(_LEFT, _LOWER, way, _PLAIN, size, count, one, _address(factor), size, _address(rows), size)
 
 

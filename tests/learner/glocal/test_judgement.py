@@ -29,7 +29,7 @@ from exll.learner.glocal.judgement import (
 )
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import LeftOut, left_out_alone, left_out_with_group, look_alikes
-from exll.learner.glocal.review import FIRST_REVIEW
+from exll.learner.glocal.review import FIRST_REVIEW, Schedule
 from exll.learner.glocal.temperature import INTERCEPTS, SLOPES
 from exll.types import InferenceName, Matrix, Vector
 from support import learned, products_of, random_stream
@@ -416,6 +416,15 @@ def test_reviews_are_due_by_the_count_alone() -> None:
     assert due[1:7] == [16, 19, 22, 26, 31, 37]
     assert due[-4:] == [374, 448, 537, 724]  # by a fifth, and once there are 500 by 35 %
     assert due[1] == FIRST_REVIEW
+
+
+def test_a_long_stream_is_reviewed_more_rarely() -> None:
+    schedule = Schedule(FIRST_REVIEW, np.zeros(1))
+    due = [1000]
+    while due[-1] < 5000:
+        schedule.reviewed_at(due[-1])
+        due.append(schedule.next_review)
+    assert due == [1000, 1350, 1822, 2459, 4180, 7106]
 
 
 @pytest.mark.slow

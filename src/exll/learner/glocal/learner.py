@@ -11,7 +11,7 @@ Where it differs from the paper:
   samples of a reservoir, each with all that came with it: its clip (:mod:`~exll.learner.glocal.clips`) or a group that
   the caller named (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). This *review* has a
   coarse schedule of its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a
-  fifth since, and once it is long, by 35 %.
+  fifth since, from 500 on by 35 % and from 2,000 on by 70 %.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from exll.learner.head import Head, whitened_cosine
 from exll.learner.lagging import LaggingPrecision, RoundedPrecision
 from exll.learner.megacloud import MegaClouds
 from exll.learner.part import Part
-from exll.learner.precision import Precision, Shrinkage, precision_for, precision_of
+from exll.learner.precision import KeptPrecision, Shrinkage, precision_of, quick_precision_of
 from exll.learner.prototypes import Members
 from exll.learner.records import AllVectors, Sample
 from exll.learner.statistics import Scatter, within_residual
@@ -56,9 +56,9 @@ UNTIL_RENEWAL = 4  # times as many prototypes as a class should have, so that th
 class GlocalBlock(Block):
     """Rows with their products with every class; prototypes are placed without the precision."""
 
-    def __init__(self, X: Matrix, precision: Precision, origin: Vector, megaclouds: MegaClouds) -> None:
+    def __init__(self, X: Matrix, precision: KeptPrecision, origin: Vector, megaclouds: MegaClouds) -> None:
         super().__init__(X, precision, origin)
-        self.megaclouds = MovingProducts(self, megaclouds)
+        self.megaclouds = MovingProducts(self, megaclouds, precision)
 
 
 class GlocalLearner(ExLL):
@@ -125,9 +125,9 @@ class GlocalLearner(ExLL):
         return whitened_cosine(squared_norms, self._judgement.class_weight, self._judgement.nearness_weight)
 
     def _refresh(self) -> None:
+        self._megaclouds.unmeasure()
         self._precision.refresh(self._statistics, self._shrunk_by(self._judgement.ridge))
         self._schedule.origin = self._mean_of_all()
-        self._megaclouds.remeasure(self._precision.current, self._origin)
 
     def _place(self, block: Block, row: int, k: int) -> Placed:
         assert isinstance(block, GlocalBlock)
@@ -220,7 +220,8 @@ class GlocalLearner(ExLL):
         return freed
 
     def _open_cloud(self, x: Vector, k: int) -> Placed:
-        row = self._prototypes.start(x, 0.0)  # squared norms are for the precision, which places no prototype here
+        row = self.prototype_count
+        self._prototypes.add(x)  # not measured: the precision places no prototype here
         self._megaclouds.adopt(k, row)
         return Placed(row, self._prototypes.open(k), True)
 
@@ -235,14 +236,13 @@ class GlocalLearner(ExLL):
             self._prototypes,
             self._megaclouds,
             self._reservoir,
-            lambda ridge: precision_of(self._statistics, self._shrunk_by(ridge)),
+            lambda ridge: quick_precision_of(self._statistics, self._shrunk_by(ridge)),
             lambda: self._lift.classes() if self._lift.begun else None,
         )
 
     def _make_answers(self) -> GlocalInference:
         judgement, origin = self._judgement, self._mean_of_all()
-        means = self.prototype_count + self.class_count
-        precision = precision_for(means, self._statistics, self._shrunk_by(judgement.ridge))
+        precision = precision_of(self._statistics, self._shrunk_by(judgement.ridge))
         if not judgement.reviewed:
             judgement = judgement.in_units_of(precision.squared_norms(self._megaclouds.vectors - origin))
         # Where nearness has all the weight, local inference must still have an answer of its own.
@@ -342,14 +342,13 @@ class GlocalLearner(ExLL):
         if k < len(self._megaclouds):
             self._megaclouds.join(k, x)
             return self._place_in_class(x, k)
-        self._megaclouds.start(x, 0.0)
+        self._megaclouds.add(x)
         self._megaclouds.open()
         return self._open_cloud(x, k)
 
     def _forget(self, samples: Sequence[Learned]) -> None:
         """Sums lose what each sample added to them. A class goes with its last sample, and then the numbers of the
         later ones change: so those of the highest number come first."""
-        self._outdated = True
         residuals = []
         for k in sorted({sample.k for sample in samples}, reverse=True):
             own = [sample for sample in samples if sample.k == k]
@@ -534,8 +533,6 @@ class GlocalLearner(ExLL):
         self._lift.restore(part_of("lift", state), self._megaclouds.counts)
         if self._outdated:
             return
-        if self._lift.begun and self._lift.scatter.triangle is None:
-            raise ValueError("the lift does not hold all samples")
         self._schedule.restore(part_of("schedule", state), self.sample_count)
         judgement = part_of("judgement", state)
         if "disputes" in judgement:

@@ -102,10 +102,12 @@ class Products:
         self.own = own  # the place of each sample's prototype
         self.precision = precision
         self.X = X
-        self.class_products = precision.apply(means.classes)
-        self.x_squared_norms = precision.squared_norms(X)
-        self.x_classes = X @ self.class_products.T  # (R, C)
-        self.classes_classes = means.classes @ self.class_products.T  # (C, C)
+        self.x_side, other_side = precision.sides(X)
+        self.class_sides = precision.sides(means.classes)
+        self.x_squared_norms: Vector = np.vecdot(self.x_side, other_side).astype(np.float64)
+        self.x_classes = dots(self.x_side, self.class_sides[1])  # (R, C)
+        # Its own rounding must not make a matrix of it that is no longer positive.
+        self.classes_classes = dots(*(side.astype(np.float64) for side in self.class_sides))  # (C, C)
         self.counts = means.class_counts[truth].astype(np.float64)  # of their classes
         self.supports = means.supports[own].astype(np.float64)  # of their prototypes
 
@@ -114,24 +116,37 @@ class Products:
         return Background(self.classes_classes, self.means.class_counts)
 
     @cached_property
-    def prototype_products(self) -> Matrix:
-        return self.precision.apply(self.means.prototypes)
+    def prototype_sides(self) -> tuple[Matrix, Matrix]:
+        return self.precision.sides(self.means.prototypes)
 
     @cached_property
     def x_prototypes(self) -> Matrix:
-        x_prototypes: Matrix = self.X @ self.prototype_products.T  # (R, P)
-        return x_prototypes
+        """(R, P), like all that is computed per sample and prototype as precise as the precision itself."""
+        products: Matrix = self.x_side @ self.prototype_sides[1].T
+        return products
 
-    def own_class_prototypes(self, truth: Indices) -> Matrix:
-        """The dots of the mean of each sample's class with all prototypes, (R, P)."""
-        classes, own = np.unique(truth, return_inverse=True)
-        dots: Matrix = self.class_products[classes] @ self.means.prototypes.T
-        return dots[own]
+    @cached_property
+    def classes_prototypes(self) -> Matrix:
+        products: Matrix = self.class_sides[0] @ self.prototype_sides[1].T  # (C, P)
+        return products
 
     @cached_property
     def prototype_squared_norms(self) -> Vector:
-        squared_norms: Vector = np.vecdot(self.means.prototypes, self.prototype_products)
+        squared_norms: Vector = np.vecdot(*self.prototype_sides)
         return squared_norms
+
+    def sides_of_centres(self, groups: LeftGroups, some: Indices) -> tuple[Matrix, Matrix]:
+        """Of some groups; where these are the prototypes, theirs."""
+        if groups.centres is self.means.prototypes:
+            left, right = self.prototype_sides
+            return left[some], right[some]
+        return self.precision.sides(groups.centres[some])
+
+
+def dots(one: Matrix, other: Matrix) -> Matrix:
+    """Of all rows of the one with all rows of the other, in double precision whatever they are multiplied in."""
+    products: Matrix = (one @ other.T).astype(np.float64, copy=False)
+    return products
 
 
 def left_out_alone(products: Products, samples: int) -> LeftOut:
@@ -139,18 +154,18 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
     p, left = products, _alone(products, samples)
     own, support = p.own[left.usable], p.supports[left.usable]
     alone, rows = support == 1, np.arange(len(own))
-    dots, squared_norms = left.prototypes(p.x_prototypes[left.usable] - p.own_class_prototypes(left.truth))
+    near, squared_norms = left.prototypes(p.x_prototypes[left.usable] - p.classes_prototypes[left.truth])
     # Its own prototype without it lies at p - (x - p) / (s - 1).
-    dots[rows, own] = (support * dots[rows, own] - left.x_squared_norms) / np.where(alone, 1.0, support - 1)
-    towards_prototype = _towards(dots, squared_norms)
+    near[rows, own] = (support * near[rows, own] - left.x_squared_norms) / np.where(alone, 1.0, support - 1)
+    towards_prototype = _towards(near, squared_norms)
     towards_prototype[rows[alone], own[alone]] = -np.inf
     return left.parts(towards_prototype)
 
 
 def left_out_with_group(products: Products, samples: int, groups: LeftGroups) -> LeftOut:
     """Of the samples in a group whose class has other samples."""
-    left, u = _with_group(products, samples, groups)
-    towards_prototype = _towards(*left.prototypes(u @ products.means.prototypes.T))
+    left, u, place = _with_group(products, samples, groups)
+    towards_prototype = _towards(*left.prototypes((u @ products.prototype_sides[1].T)[place]))
     towards_prototype[groups.gone[groups.of[left.usable]]] = -np.inf
     return left.parts(towards_prototype)
 
@@ -164,14 +179,14 @@ def cosines_alone(products: Products, samples: int, chosen: NDArray[np.bool_]) -
 
 def cosines_with_group(products: Products, samples: int, groups: LeftGroups) -> tuple[Matrix, Indices]:
     """The same of those that can be left out with their group."""
-    left, _ = _with_group(products, samples, groups)
+    left, _, _ = _with_group(products, samples, groups)
     return left.cosines(), left.truth
 
 
 def look_alikes(means: Means, own: Indices) -> LeftGroups:
     """The samples of one prototype."""
-    of_prototype = np.arange(len(means.supports))
-    return _groups_of_prototypes(means, of_prototype, own)
+    counts: Vector = means.supports.astype(np.float64)
+    return LeftGroups(own, counts, means.prototypes, np.eye(len(counts), dtype=bool))
 
 
 def thirds(means: Means, own: Indices, truth: Indices) -> LeftGroups:
@@ -181,7 +196,13 @@ def thirds(means: Means, own: Indices, truth: Indices) -> LeftGroups:
     for k in np.unique(truth).tolist():
         rows = means.prototypes_of(k)
         of_prototype[rows] = rows.start + ward_groups(means.prototypes[rows], means.supports[rows], 3)
-    return _groups_of_prototypes(means, of_prototype, own)
+    numbers, of_prototype = np.unique(of_prototype, return_inverse=True)
+    order = np.argsort(of_prototype, kind="stable")
+    weighted = means.supports[order, None] * means.prototypes[order]
+    counts: Vector = np.bincount(of_prototype, weights=means.supports).astype(np.float64)
+    firsts = np.searchsorted(of_prototype[order], np.arange(len(numbers)))
+    centres = np.add.reduceat(weighted, firsts, axis=0) / counts[:, None]
+    return LeftGroups(of_prototype[own], counts, centres, of_prototype == np.arange(len(numbers))[:, None])
 
 
 def groups_that_came_together(products: Products, groups: Groups, origin: Vector) -> LeftGroups:
@@ -221,15 +242,6 @@ def similarity_to_others(products: Products, class_weight: float, nearness_weigh
     return similarity
 
 
-def _groups_of_prototypes(means: Means, of_prototype: Indices, own: Indices) -> LeftGroups:
-    """``of_prototype`` gives the group of every prototype; the samples belong to the prototypes ``own``."""
-    numbers, of_prototype = np.unique(of_prototype, return_inverse=True)
-    weights = np.zeros((len(numbers), len(of_prototype)))
-    weights[of_prototype, np.arange(len(of_prototype))] = means.supports
-    counts = weights.sum(axis=1)
-    return LeftGroups(of_prototype[own], counts, weights @ means.prototypes / counts[:, None], weights > 0)
-
-
 def _alone(p: Products, samples: int) -> "_Left":
     """Those whose class has another sample."""
     usable = np.flatnonzero(p.counts > 1)
@@ -240,23 +252,29 @@ def _alone(p: Products, samples: int) -> "_Left":
     return _Left(p, samples, usable, np.ones(len(k)), u_classes, x_u, x_u - u_classes[rows, k])
 
 
-def _with_group(p: Products, samples: int, groups: LeftGroups) -> tuple["_Left", Matrix]:
-    """Those whose class has samples beside the group, and the products of the way from the class to the group."""
+def _with_group(p: Products, samples: int, groups: LeftGroups) -> tuple["_Left", Matrix, Indices]:
+    """Those whose class has samples beside the group. With them, one side of the way from the class to the group for
+    some groups, and the place of each sample's group among these."""
     usable = np.flatnonzero(groups.of >= 0)
     usable = usable[p.counts[usable] > groups.counts[groups.of[usable]]]
     k, own = p.truth[usable], groups.of[usable]
     needed, place = np.unique(own, return_inverse=True)
-    u = p.precision.apply(groups.centres[needed])[place] - p.class_products[k]  # (R, d)
+    of_class = np.empty(len(needed), np.int64)
+    of_class[place] = k
+    u, r = (
+        centres - classes[of_class]
+        for centres, classes in zip(p.sides_of_centres(groups, needed), p.class_sides, strict=True)
+    )  # (G, d)
     left = _Left(
         p,
         samples,
         usable,
         groups.counts[own],
-        u_classes=u @ p.means.classes.T,
-        x_u=np.vecdot(p.X[usable], u),
-        r_u=np.vecdot(u, groups.centres[own] - p.means.classes[k]),
+        u_classes=dots(u, p.class_sides[1])[place],
+        x_u=np.vecdot(p.x_side[usable], r[place]).astype(np.float64),
+        r_u=np.vecdot(u, r).astype(np.float64)[place],
     )
-    return left, u
+    return left, u, place
 
 
 class _Left:
@@ -299,31 +317,42 @@ class _Left:
         self._r_factor = self._g_er * seen_e + self._g_rr * seen_r
         self._w = w
         self._constant = w * seen_r + w * (self._e_factor * e_u + self._r_factor * r_u)
-        e_classes = p.x_classes[usable] - own - u_classes
+        self._with_others = bool((missing > 1).any())
+        e_classes = self._e_means(p.x_classes[usable], own, u_classes)
         self.dots = self._dots(p.x_classes[usable], u_classes, e_classes)
         self.dots[rows, self.truth] -= step * (seen_r + self._e_factor * e_u + self._r_factor * r_u)
         self.squared_norms = self._norms(np.diagonal(p.classes_classes), u_classes, e_classes)
         self.x_squared_norms = x_squared + w * (x_u + seen_r) + self._e_factor * seen_e + self._r_factor * seen_r
 
-    def _dots(self, x_means: Matrix, u_means: Matrix, e_means: Matrix) -> Matrix:
+    def _dots(self, x_means: Matrix, u_means: Matrix, e_means: Matrix | None) -> Matrix:
         """Of x with some means, both seen from the moved origin."""
-        dots: Matrix = (self._w + self._r_factor)[:, None] * u_means
+        dots: Matrix = _column(self._w + self._r_factor, u_means) * u_means
         dots += x_means
-        dots += self._e_factor[:, None] * e_means
-        dots += self._constant[:, None]
+        if e_means is not None:
+            dots += _column(self._e_factor, e_means) * e_means
+        dots += _column(self._constant, dots)
         return dots
 
-    def _norms(self, squared_norms: Vector, u_means: Matrix, e_means: Matrix) -> Matrix:
+    def _norms(self, squared_norms: Vector, u_means: Matrix, e_means: Matrix | None) -> Matrix:
         """Of some means, seen from the origin of all."""
-        norms: Matrix = squared_norms + self._g_rr[:, None] * u_means**2
-        norms += self._g_ee[:, None] * e_means**2
-        norms += (2.0 * self._g_er)[:, None] * u_means * e_means
+        norms: Matrix = u_means * u_means
+        norms *= _column(self._g_rr, norms)
+        norms += squared_norms
+        if e_means is not None:
+            more = _column(self._g_ee, e_means) * e_means
+            more += _column(2.0 * self._g_er, u_means) * u_means
+            more *= e_means
+            norms += more
         return norms
+
+    def _e_means(self, x_means: Matrix, own_means: Matrix, u_means: Matrix) -> Matrix | None:
+        """None where every sample is left out alone: then e is zero."""
+        return x_means - own_means - u_means if self._with_others else None
 
     def prototypes(self, u_prototypes: Matrix) -> tuple[Matrix, Matrix]:
         """Dots with the prototypes and their squared norms."""
         p, x_prototypes = self.products, self.products.x_prototypes[self.usable]
-        e_prototypes = x_prototypes - p.own_class_prototypes(self.truth) - u_prototypes
+        e_prototypes = self._e_means(x_prototypes, p.classes_prototypes[self.truth], u_prototypes)
         return self._dots(x_prototypes, u_prototypes, e_prototypes), self._norms(
             p.prototype_squared_norms, u_prototypes, e_prototypes
         )
@@ -336,7 +365,9 @@ class _Left:
         return LeftOut(
             towards_class=_towards(self.dots, self.squared_norms),
             nearness=self.dots - 0.5 * self.squared_norms,
-            towards_prototype=np.maximum.reduceat(towards_prototype, self.products.means.first_prototype, axis=1),
+            towards_prototype=np.maximum.reduceat(
+                towards_prototype, self.products.means.first_prototype, axis=1
+            ).astype(np.float64),
             shared=self.products.background.shared(self.dots),
             norms=np.sqrt(np.maximum(self.x_squared_norms, SHORTEST)),
             towards_lifted=np.zeros_like(self.dots),
@@ -345,6 +376,10 @@ class _Left:
             truth=self.truth,
             rows=self.usable,
         )
+
+
+def _column(values: Vector, like: Matrix) -> Matrix:
+    return values.astype(like.dtype)[:, None]
 
 
 def _towards(dots: Matrix, squared_norms: Matrix | Vector) -> Matrix:

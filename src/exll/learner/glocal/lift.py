@@ -30,7 +30,7 @@ from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST_FEATURES, FEATURES_PER_NUMBER = 2000, 4
 RIDGE = 0.03  # of the mean eigenvalue
-LIFTED_TOGETHER = 64  # samples: one product for all of them
+LIFTED_TOGETHER = 128  # samples: one product for all of them
 LEAST_VARIANCE = 1e-10  # of a feature, within the classes: less than single precision can tell
 
 Singles: TypeAlias = NDArray[Any]  # of float32, where others have doubles
@@ -310,6 +310,10 @@ class LiftedProducts:
         if group_of is None or not len(rows):
             return self._squared_norms[rows], self._dots[rows, k]
         numbers, place = np.unique(group_of[rows], return_inverse=True)
-        centres = np.stack([self._rows[group_of == g].mean(axis=0) for g in numbers])
-        towards = np.stack([self._dots[group_of == g].mean(axis=0) for g in numbers])
+        members = np.flatnonzero(np.isin(group_of, numbers))
+        members = members[np.argsort(group_of[members], kind="stable")]
+        firsts = np.searchsorted(group_of[members], numbers)
+        sizes = np.diff(firsts, append=len(members))[:, None]
+        centres = np.add.reduceat(self._rows[members], firsts, axis=0) / sizes.astype(np.float32)
+        towards = np.add.reduceat(self._dots[members], firsts, axis=0) / sizes
         return np.vecdot(self._rows[rows], centres[place]).astype(np.float64), towards[place, k]

@@ -5,6 +5,8 @@ It has a coarse schedule of its own, a function of the count alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -38,7 +40,7 @@ from exll.learner.prototypes import Prototypes
 from exll.types import Indices, Tensors, Vector
 
 FIRST_REVIEW = 16
-LONG, YOUNG_GROWTH, LONG_GROWTH = 500, 0.2, 0.35  # a young model changes fast
+GROWTH = ((500, 0.2), (2000, 0.35), (inf, 0.7))  # up to so many samples; a young model changes fast
 RIDGE_SAMPLES = 512  # enough to choose a ridge by
 # A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
 # classes and prototypes, all 1,024 samples are used; with more, fewer samples.
@@ -53,8 +55,8 @@ class Schedule:
     origin: Vector
 
     def reviewed_at(self, count: int) -> None:
-        growth = YOUNG_GROWTH if count < LONG else LONG_GROWTH
-        self.next_review = count + max(1, int(count * growth))
+        share = next(share for until, share in GROWTH if count < until)
+        self.next_review = count + max(1, int(count * share))
 
     def review_within(self, samples: int, count: int) -> None:
         """At the latest so many samples after so many."""
@@ -92,33 +94,29 @@ class Reviewed:
         classes = len(self.megaclouds)
         if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
             return None
-        precisions = {ridge: self.precision_with(ridge) for ridge in ridges_to_try(ridge)}
         groups, few = self.reservoir.groups(classes), self.some(RIDGE_SAMPLES)
-        losses = {
-            ridge: self._loss(ridge, self.products(precision, few), groups.among(few))
-            for ridge, precision in precisions.items()
-        }
+        tried = {ridge: self.products(self.precision_with(ridge), few) for ridge in ridges_to_try(ridge)}
+        losses = self._losses(tried, groups.among(few))
         best = min(losses, key=losses.__getitem__)
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
-        products = self.products(precisions[best], some)
+        products = self.products(tried[best].precision, some)
         evidence = self._evidence(products, groups.among(some), self._lifted(products, self.lifted()))
         if not len(evidence.with_group.truth):
             return None
         return judge(best, evidence, lambda *weights: similarity_to_others(products, *weights))
 
-    def _loss(self, ridge: float, products: Products, groups: Groups) -> float:
+    def _losses(self, tried: dict[float, Products], groups: Groups) -> dict[float, float]:
         """Of samples that are left out with what came with them, and of photos that are left out with a third of their
         class: the ridge must suit new places, too."""
-        p, n, photos = products, self.samples, groups.photos
-        third = thirds(p.means, p.own, p.truth).among(photos)
-        cosines, truths = zip(
-            cosines_alone(p, n, photos),
-            cosines_with_group(p, n, groups_that_came_together(p, groups, self.origin)),
-            cosines_with_group(p, n, third),
-            strict=True,
-        )
-        single = self.megaclouds.counts == 1
-        return loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
+        any_of_them, n, photos = next(iter(tried.values())), self.samples, groups.photos
+        third = thirds(any_of_them.means, any_of_them.own, any_of_them.truth).among(photos)
+        together, single = groups_that_came_together(any_of_them, groups, self.origin), self.megaclouds.counts == 1
+        losses = {}
+        for ridge, p in tried.items():
+            ways = cosines_alone(p, n, photos), cosines_with_group(p, n, together), cosines_with_group(p, n, third)
+            cosines, truths = zip(*ways, strict=True)
+            losses[ridge] = loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
+        return losses
 
     def _lifted(self, products: Products, classes: LiftedClasses | None) -> LiftedProducts | None:
         return None if classes is None else LiftedProducts(classes, products.X + self.origin, products.truth)
@@ -175,23 +173,31 @@ class Reviewed:
 
     def products(self, precision: Precision, some: Indices) -> Products:
         """The dot products of some samples of the reservoir."""
-        table, reservoir = self.prototypes, self.reservoir
-        order = np.argsort(table.class_of, kind="stable")
-        place_of = np.empty(table.next_id, np.int64)
-        place_of[table.ids[order]] = np.arange(len(order))
-        means = Means(
-            classes=self.megaclouds.vectors - self.origin,
-            class_counts=self.megaclouds.counts,
-            prototypes=table.vectors[order] - self.origin,
-            supports=table.counts[order],
-            first_prototype=np.searchsorted(table.class_of[order], np.arange(len(self.megaclouds))),
-        )
+        reservoir, ids = self.reservoir, self.prototypes.ids[self._order]
+        place_of = np.empty(self.prototypes.next_id, np.int64)
+        place_of[ids] = np.arange(len(ids))
         return Products(
             precision,
             reservoir.vectors[some].astype(np.float64) - self.origin,
             reservoir.classes[some],
             place_of[reservoir.prototypes[some]],
-            means,
+            self._means,
+        )
+
+    @cached_property
+    def _order(self) -> Indices:
+        """Prototypes class by class."""
+        return np.argsort(self.prototypes.class_of, kind="stable")
+
+    @cached_property
+    def _means(self) -> Means:
+        table, order = self.prototypes, self._order
+        return Means(
+            classes=self.megaclouds.vectors - self.origin,
+            class_counts=self.megaclouds.counts,
+            prototypes=table.vectors[order] - self.origin,
+            supports=table.counts[order],
+            first_prototype=np.searchsorted(table.class_of[order], np.arange(len(self.megaclouds))),
         )
 
 

@@ -36,7 +36,9 @@ def ward_step(x: Vector, members: Members, supports: Indices, room: int) -> Step
     if count < room:
         return Step(None, None)
     points = np.concatenate([members.centres, x[None, :]])
-    a, b = _cheapest_pair(points, np.append(members.euclidean_squares, 1.0), np.append(supports, 1))
+    squares, sizes = np.ones(count + 1), np.ones(count + 1)
+    squares[:-1], sizes[:-1] = members.euclidean_squares, supports
+    a, b = _cheapest_pair(points, squares, sizes)
     if b == count:  # the sample itself
         return Step(a, None)
     return Step(None, _stays_first(a, b, members, supports))
@@ -70,22 +72,23 @@ def ward_groups(centres: Matrix, supports: Indices, most: int, balanced: bool = 
     return groups
 
 
-def _cheapest_pair(points: Matrix, euclidean_squares: Vector, supports: Indices) -> tuple[int, int]:
-    sizes = supports.astype(np.float64)
+def _cheapest_pair(points: Matrix, euclidean_squares: Vector, sizes: Vector) -> tuple[int, int]:
     costs = _costs(points, euclidean_squares, sizes)
-    one, other = np.triu_indices(len(points), 1)
-    together = sizes[one] + sizes[other]
+    costs.flat[:: len(sizes) + 1] = np.inf
     # No cloud may outgrow half its class, or one would end as the catch-all of which rules say nothing.
-    allowed = together <= max(SMALLEST_HALF, sizes.sum() / 2)
-    pairs = costs[one, other]
-    cheapest = int(np.where(allowed, pairs, np.inf).argmin()) if allowed.any() else int(pairs.argmin())
-    return int(one[cheapest]), int(other[cheapest])
+    fitting = np.where(sizes[:, None] + sizes <= max(SMALLEST_HALF, float(sizes.sum()) / 2), costs, np.inf)
+    cheapest = int(fitting.argmin())
+    if fitting.flat[cheapest] == np.inf:
+        cheapest = int(costs.argmin())
+    a, b = sorted(divmod(cheapest, len(sizes)))
+    return a, b
 
 
 def _costs(points: Matrix, euclidean_squares: Vector, sizes: Vector) -> Matrix:
     """What joining any two adds to the sum of squares."""
-    distances = np.maximum(euclidean_squares[:, None] + euclidean_squares - 2.0 * (points @ points.T), 0.0)
-    costs: Matrix = distances * np.outer(sizes, sizes) / np.add.outer(sizes, sizes)
+    products = points @ points.copy().T  # a product of few rows with a copy is three times as fast as with themselves
+    distances = np.maximum(euclidean_squares[:, None] + euclidean_squares - 2.0 * products, 0.0)
+    costs: Matrix = distances * (sizes[:, None] * sizes) / (sizes[:, None] + sizes)
     return costs
 
 
