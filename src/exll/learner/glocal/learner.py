@@ -487,17 +487,13 @@ class GlocalLearner(ExLL):
             self._lift = Lift(self.width)
         elif not self._lift.begun and self.sample_count >= MOST:
             self._begin_lift()
-        self._refresh()
-        self._schedule.next_review = max(FIRST_REVIEW, self.sample_count + 1)
-        ridge = None
-        if self.sample_count >= FIRST_REVIEW:
-            while ridge != self._judgement.ridge:  # each review tries its neighbours
-                ridge = self._judgement.ridge
-                self._judgement = Judgement(ridge=ridge)
-                self._review()
-            self._refresh()
+        if self.sample_count < FIRST_REVIEW:
+            self._judgement, self._schedule.next_review = Judgement(), FIRST_REVIEW
         else:
-            self._judgement = Judgement()
+            ridge = self._judgement.ridge
+            self._judgement = self._reviewed().judgement(ridge, walk=True) or Judgement(ridge=ridge)
+            self._schedule.reviewed_at(self.sample_count)
+        self._refresh()
         self._outdated = False
 
     @property

@@ -89,15 +89,23 @@ class Reviewed:
     precision_with: Callable[[float], Precision]  # of all that was learned until now, shrunk by a ridge
     lifted: Callable[[], LiftedClasses | None]
 
-    def judgement(self, ridge: float) -> Judgement | None:
-        """With the given ridge or a neighbour of it; None where no sample can be left out."""
+    def judgement(self, ridge: float, walk: bool = False) -> Judgement | None:
+        """With the given ridge or a neighbour of it, or, where it may walk, the best that is found by going from
+        neighbour to neighbour; None where no sample can be left out."""
         classes = len(self.megaclouds)
         if classes < 2 or not (self.megaclouds.counts[self.reservoir.classes] > 1).any():
             return None
         groups, few = self.reservoir.groups(classes), self.some(RIDGE_SAMPLES)
-        tried = {ridge: self.products(self.precision_with(ridge), few) for ridge in ridges_to_try(ridge)}
-        losses = self._losses(tried, groups.among(few))
-        best = min(losses, key=losses.__getitem__)
+        tried: dict[float, Products] = {}
+        losses: dict[float, float] = {}
+        while True:
+            new = [other for other in ridges_to_try(ridge) if other not in tried]
+            tried |= {other: self.products(self.precision_with(other), few) for other in new}
+            losses |= self._losses(tried, new, groups.among(few))
+            best = min(losses, key=losses.__getitem__)
+            if best == ridge or not walk:
+                break
+            ridge = best
         some = self.some(REVIEW_PRODUCTS // (classes + len(self.prototypes)))
         products = self.products(tried[best].precision, some)
         evidence = self._evidence(products, groups.among(some), self._lifted(products, self.lifted()))
@@ -105,14 +113,15 @@ class Reviewed:
             return None
         return judge(best, evidence, lambda *weights: similarity_to_others(products, *weights))
 
-    def _losses(self, tried: dict[float, Products], groups: Groups) -> dict[float, float]:
+    def _losses(self, tried: dict[float, Products], ridges: list[float], groups: Groups) -> dict[float, float]:
         """Of samples that are left out with what came with them, and of photos that are left out with a third of their
         class: the ridge must suit new places, too."""
         any_of_them, n, photos = next(iter(tried.values())), self.samples, groups.photos
         third = thirds(any_of_them.means, any_of_them.own, any_of_them.truth).among(photos)
         together, single = groups_that_came_together(any_of_them, groups, self.origin), self.megaclouds.counts == 1
         losses = {}
-        for ridge, p in tried.items():
+        for ridge in ridges:
+            p = tried[ridge]
             ways = cosines_alone(p, n, photos), cosines_with_group(p, n, together), cosines_with_group(p, n, third)
             cosines, truths = zip(*ways, strict=True)
             losses[ridge] = loss_of_ridge(ridge, np.concatenate(cosines), np.concatenate(truths), p.X.shape[1], single)
