@@ -426,9 +426,10 @@ class ExLLClassifier(StreamClassifier):
         """Forget examples: the model becomes the one that never saw them.
 
         By ``refs`` or ``groups``, as they were learned, where the model keeps vectors (``records="vectors"``). Else by
-        giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. Means
-        and covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A
-        class goes with its last example.
+        giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. An
+        example that was learned without a ref has the name that explanations show, such as "sample 12". Means and
+        covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A class
+        goes with its last example. Refused input changes nothing.
 
         >>> clf = ExLLClassifier(records="vectors")
         >>> _ = clf.fit([[1.0, 0.1], [0.9, 0.1], [0.1, 1.0]], ["mug", "mug", "pan"], refs=["1.jpg", "2.jpg", "3.jpg"])
@@ -528,6 +529,7 @@ class ExLLClassifier(StreamClassifier):
 
     def _forget_given(self, X: Any, y: Any, refs: Any) -> None:
         """The same for examples that are given again."""
+        refs = [refs] if isinstance(refs, str) else refs
         vectors, labels, names = self._examples(X, y, refs, self._known().width)
         self._check_feature_names(X, False)
         if self.known_.scaling.first is not None:

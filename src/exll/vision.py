@@ -165,15 +165,15 @@ class ImageLearner(Knowledge):
         self,
         refs: str | Sequence[str | None] | None = None,
         *,
-        images: list[ImageSource] | None = None,
-        labels: Sequence[Label] | None = None,
-        boxes: Sequence[Any] | None = None,
+        images: ImageSource | list[ImageSource] | None = None,
+        labels: Label | Sequence[Label] | None = None,
+        boxes: Any = None,
         groups: Group | Sequence[Group] = None,
     ) -> Self:
         """Forget examples, with their thumbnails: the model becomes the one that never saw them.
 
         By the names or groups that they were learned with; or, where the model keeps no vectors, by the images
-        themselves, with their labels; a path names itself, as in :meth:`learn`. See :meth:`ExLLClassifier.forget`.
+        themselves, with their labels and boxes as in :meth:`learn`, where a path names itself. See :meth:`ExLLClassifier.forget`.
 
         >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 255)]
         >>> learner.learn(images, ["black", "black", "white"], ["1.png", "2.png", "3.png"])
@@ -186,10 +186,14 @@ class ImageLearner(Knowledge):
                 raise InputError("labels and boxes say more of images that are given again; give images, too.")
             classifier.forget(refs, groups=groups)
             return self
-        if not isinstance(images, list) or not images:
-            raise InputError(f"images must be a list of at least one image; got {type(images).__name__}.")
         if labels is None:
             raise InputError("images are given again with their labels: images and labels together.")
+        if not isinstance(images, list):
+            images, boxes = [images], [boxes]
+        if not images:
+            raise InputError("there is no image to forget in an empty list.")
+        if isinstance(labels, str | int | np.integer | np.bool_):
+            labels = [labels] * len(images)
         regions = _check_boxes(boxes, len(images))
         if refs is None and classifier.records == "refs":
             refs = _refs_of(images, [None] * len(images), regions)
