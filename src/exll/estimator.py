@@ -502,6 +502,10 @@ class ExLLClassifier(StreamClassifier):
         if moved:
             # First the new, then the old: so a class that is emptied by it may be the only one.
             self.learner_.learn_again([sample for sample, _ in moved], label, [record.ref for _, _, record in others])
+            # Prototypes of a class that was edited before are formed anew only now.
+            old = [one for k in {k for k, _, _ in others} for one in self.learner_.remembered_class(k)]
+            gone = {record.position for _, _, record in others}
+            moved = as_learned(self.learner_, [one for one in old if one[2].position in gone])
             self.learner_.forget([sample for sample, _ in moved])
         places = {record.position: start + i for i, (_, _, record) in enumerate(others)}
         self.lessons_ = with_places(self.lessons_, lambda place: places.get(place, place))

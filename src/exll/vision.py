@@ -173,7 +173,8 @@ class ImageLearner(Knowledge):
         """Forget examples, with their thumbnails: the model becomes the one that never saw them.
 
         By the names or groups that they were learned with; or, where the model keeps no vectors, by the images
-        themselves, with their labels and boxes as in :meth:`learn`, where a path names itself. See :meth:`ExLLClassifier.forget`.
+        themselves, with their labels and boxes as in :meth:`learn`, where a path names itself. See
+        :meth:`ExLLClassifier.forget`.
 
         >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 255)]
         >>> learner.learn(images, ["black", "black", "white"], ["1.png", "2.png", "3.png"])
