@@ -1,6 +1,7 @@
 """What can be named to be forgotten or relabelled, and what is left of it in a file."""
 
 import base64
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -268,3 +269,15 @@ def test_others_may_ask_while_examples_are_forgotten() -> None:
         done.set()
         thread.join()
     assert (failed, clf.learner_.sample_count) == ([], ROWS - 6)
+
+
+def test_the_python_of_the_page_on_editing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    y, groups = ["mgu", "mug", "spoon", "fork"] * 6, ["monday"] * 4 + [None] * 20
+    for name, first in (("kitchen.exll", 0), ("hall.exll", 9)):
+        refs = [f"{first + i}.jpg" for i in range(ROWS)]
+        ExLLClassifier(records="vectors").fit(X, y, refs=refs, groups=groups).save(name)
+    page = (Path(__file__).resolve().parents[1] / "docs" / "editing.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(code, {"print": lambda *_: None})
+    assert load("house.exll", ExLLClassifier).classes_.tolist() == ["fork", "mgu", "mug", "spoon"]
