@@ -69,6 +69,7 @@ def test_a_dry_run_lists_what_would_go_and_changes_nothing(model: Path) -> None:
         (("forget", "M", "--matching", "*", "--dry-run"), 1, "begin a new one"),
         (("forget", "M"), 2, "say what to forget"),
         (("forget", "M", "--image", "a.png"), 2, "--image goes with --label"),
+        (("forget", "M", "a.png", "--box", "0,0,9,9"), 2, "--image goes with --label"),
         (("relabel", "M", "zz.png", "--to", "a"), 1, "no example named 'zz.png'"),
         (("relabel", "M", "--to", "a"), 2, "say which examples"),
         (("rename", "M", "zz", "a"), 1, "no class 'zz' to rename"),

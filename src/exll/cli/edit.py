@@ -62,9 +62,11 @@ def forget(
     An example goes if all holds for it that you name: exll forget things.exll --class mug --matching 'kitchen/*'
     forgets the mugs from the kitchen. A class goes with its last example. A model must keep at least one example.
     """
-    if image is not None or label is not None:
+    if any(option is not None for option in (image, label, box, backbone)):
         if image is None or label is None or any(option is not None for option in (class_, group, matching)):
-            raise typer.BadParameter("--image goes with --label, and perhaps one REF, and nothing else.")
+            raise typer.BadParameter(
+                "--image goes with --label, perhaps with one REF, --box or --backbone, and with nothing else."
+            )
         _forget_image(model, image, label, refs, box, backbone, dry_run, json)
         return
     if not refs and (class_, group, matching) == (None, None, None):
