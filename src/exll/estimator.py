@@ -7,7 +7,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exll.editing import by_name, by_vector, names_of, of_class, without_digests
+from exll.editing import (
+    Chosen,
+    Found,
+    as_learned,
+    by_name,
+    by_vector,
+    groups_of,
+    names_of,
+    number_of,
+    of_class,
+    with_places,
+    without_digests,
+)
 from exll.errors import InputError
 from exll.explain.contributions import Without, without
 from exll.explain.evaluation import Evaluation, Mistake, evaluation_of
@@ -16,7 +28,7 @@ from exll.explain.progress import Progress, progress_of
 from exll.explain.rules import Rule, rules_of
 from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of
-from exll.learner.exll import ExLL, Learned, Parameters
+from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference
 from exll.learner.megacloud import MegaCloud
@@ -29,7 +41,6 @@ from exll.scaling import FIRST, Known, new_scaling
 from exll.stream_classifier import (
     Refs,
     StreamClassifier,
-    check_groups,
     check_is_fitted,
     check_refs,
     labels_as_array,
@@ -417,9 +428,10 @@ class ExLLClassifier(StreamClassifier):
         """Forget examples: the model becomes the one that never saw them.
 
         By ``refs`` or ``groups``, as they were learned, where the model keeps vectors (``records="vectors"``). Else by
-        giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. Means
-        and covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A
-        class goes with its last example.
+        giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. An
+        example that was learned without a ref has the name that explanations show, such as "sample 12". Means and
+        covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A class
+        goes with its last example. Refused input changes nothing.
 
         >>> clf = ExLLClassifier(records="vectors")
         >>> _ = clf.fit([[1.0, 0.1], [0.9, 0.1], [0.1, 1.0]], ["mug", "mug", "pan"], refs=["1.jpg", "2.jpg", "3.jpg"])
@@ -429,8 +441,18 @@ class ExLLClassifier(StreamClassifier):
         array(['mug'], dtype='<U3')
         """
         check_is_fitted(self)
+        together = groups_of(groups)
+        if (X is None) != (y is None):
+            raise InputError("examples are given again with their labels: X and y together.")
+        if X is None and refs is None and not together:
+            raise InputError("say what to forget: refs, groups, or X and y.")
+        if X is not None and together:
+            raise InputError("examples are given again, or named by their groups; not both.")
         with self._held():
-            self._forget(self._chosen(refs, X, y, groups))
+            if X is None:
+                self._forget_found(self._named([] if refs is None else names_of(refs), together))
+            else:
+                self._forget_given(X, y, refs)
         return self
 
     def forget_class(self, label: Label) -> Self:
@@ -444,9 +466,10 @@ class ExLLClassifier(StreamClassifier):
         with self._held():
             first = self.known_.scaling.first
             if first is not None:
-                self._forget_first([i for i, known in enumerate(first.labels) if known == label], repr(label))
+                of_it = self.learner_.labels[number_of(self.learner_, label)]
+                self._forget_first([i for i, known in enumerate(first.labels) if known == of_it])
             else:
-                self._forget(of_class(self.learner_, label))
+                self._forget(as_learned(self.learner_, of_class(self.learner_, label)))
         return self
 
     def relabel(self, refs: str | Sequence[str], label: Label) -> Self:
@@ -459,104 +482,102 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.relabel("2.jpg", "mug").megacloud("mug").count
         2
         """
-        self._relabelled(refs, label)
+        check_is_fitted(self)
+        names = names_of(refs)
+        with self._held():
+            self._relabel(self._named(names), label)
         return self
 
-    def _relabelled(self, refs: str | Sequence[str], label: Label) -> dict[int, int]:
-        """Where the examples stood in the stream before, and where they stand now."""
-        check_is_fitted(self)
-        (label,), kind = check_labels([label], "label")
-        names = names_of(refs, "refs")
-        with self._held():
-            if kind != (known := kind_of(self.learner_.labels[0])):
-                raise InputError(f"labels of this model are of kind {known}; got {kind}.")
-            first = self.known_.scaling.first
-            if first is not None:
-                chosen = set(self._first_of(names, None, None, ()))
-                labels = tuple(label if i in chosen else old for i, old in enumerate(first.labels))
-                self.known_ = self.known_.made_of(first._replace(labels=labels))
-                return {}
-            moved = [
-                (sample, record)
-                for sample, record in by_name(self.learner_, names, ())
-                if self.learner_.labels[sample.k] != label
-            ]
-            start = self.learner_.learned_count
-            if moved:
-                # First the new, then the old: so a class that is emptied by it may be the only one.
-                self.learner_.learn_again([sample for sample, _ in moved], label, [record.ref for _, record in moved])
-                self._forget(moved)
-            return {record.position: start + i for i, (_, record) in enumerate(moved)}
+    def _relabel(self, found: Sequence[Found], label: Label) -> dict[int, int]:
+        """Where the examples stood in the stream before, and where they stand now; the lock is held."""
+        (label,), kind = check_labels([label], "the label")
+        if kind != (known := kind_of(self.learner_.labels[0])):
+            raise InputError(f"labels of this model are of kind {known}; got {kind}.")
+        first = self.known_.scaling.first
+        if first is not None:
+            rows = {record.position for _, _, record in found}
+            labels = tuple(label if i in rows else old for i, old in enumerate(first.labels))
+            self.known_ = self.known_.made_of(first._replace(labels=labels))
+            return {}
+        others = [one for one in found if self.learner_.labels[one[0]] != label]
+        moved, start = as_learned(self.learner_, others), self.learner_.learned_count
+        if moved:
+            # First the new, then the old: so a class that is emptied by it may be the only one.
+            self.learner_.learn_again([sample for sample, _ in moved], label, [record.ref for _, _, record in others])
+            # Prototypes of a class that was edited before are formed anew only now.
+            old = [one for k in {k for k, _, _ in others} for one in self.learner_.remembered_class(k)]
+            gone = {record.position for _, _, record in others}
+            moved = as_learned(self.learner_, [one for one in old if one[2].position in gone])
+            self.learner_.forget([sample for sample, _ in moved])
+        places = {record.position: start + i for i, (_, _, record) in enumerate(others)}
+        self.lessons_ = with_places(self.lessons_, lambda place: places.get(place, place))
+        return places
 
-    def _chosen(self, refs: Any, X: Any, y: Any, groups: Any) -> list[tuple[Learned, Record | None]]:
-        """What is to be forgotten, or one clear sentence; nothing has changed yet."""
-        named_groups = [] if groups is None else [groups] if isinstance(groups, str | int) else list(groups)
-        if (X is None) != (y is None):
-            raise InputError("examples are given again with their labels: X and y together.")
-        if X is None and refs is None and not named_groups:
-            raise InputError("say what to forget: refs, groups, or X and y.")
-        if X is not None and named_groups:
-            raise InputError("examples are given again, or named by their groups; not both.")
-        if X is None:
-            names = [] if refs is None else names_of(refs, "refs")
-            groups_checked = check_groups(named_groups, len(named_groups)) or []
-            if self.known_.scaling.first is not None:
-                return self._as_learned(self._first_of(names, None, None, groups_checked))
-            return list(by_name(self.learner_, names, groups_checked))
-        vectors, labels, refs_checked = self._examples(X, y, refs, self._known().width)
-        if self.known_.scaling.first is not None:
-            return self._as_learned(self._first_of(refs_checked, vectors, labels, ()))
-        units = np.concatenate([some for _, some in self.known_.scaling.chunks(vectors)])
-        return by_vector(self.learner_, units, labels, refs_checked)
+    def _named(self, names: Sequence[str], groups: Sequence[Group] = ()) -> list[Found]:
+        """The examples of these names and groups; a model that is made of its first examples knows all of them."""
+        first = self.known_.scaling.first
+        if first is None:
+            return by_name(self.learner_, names, groups)
+        records = [Record(i, ref) for i, ref in enumerate(first.refs)]
+        for wanted, known in ((names, {record.name for record in records}), (groups, set(first.groups))):
+            for name in wanted:
+                if name not in known:
+                    raise InputError(f"no example of the name or group {name!r} was learned; nothing was changed.")
+        chosen = [r for r, group in zip(records, first.groups, strict=True) if r.name in names or group in groups]
+        return [(0, 0, record) for record in chosen]
 
-    def _forget(self, chosen: Sequence[tuple[Learned, Record | None]]) -> None:
+    def _forget_found(self, found: Sequence[Found]) -> None:
+        """The lock is held."""
         if self.known_.scaling.first is not None:
-            self._forget_first([int(sample.position or 0) for sample, _ in chosen], "these")
+            self._forget_first([record.position for _, _, record in found])
+        else:
+            self._forget(as_learned(self.learner_, found))
+
+    def _forget_given(self, X: Any, y: Any, refs: Any) -> None:
+        """The same for examples that are given again."""
+        refs = [refs] if isinstance(refs, str) else refs
+        vectors, labels, names = self._examples(X, y, refs, self._known().width)
+        self._check_feature_names(X, False)
+        if self.known_.scaling.first is not None:
+            self._forget_first(self._first_of(vectors, labels, names))
             return
+        units = np.concatenate([some for _, some in self.known_.scaling.chunks(vectors)])
+        self._forget(by_vector(self.learner_, units, labels, names))
+
+    def _forget(self, chosen: Sequence[Chosen]) -> None:
         self.learner_.forget([sample for sample, _ in chosen])
         gone = [sample.position for sample, _ in chosen if sample.position is not None]
         self.lessons_ = without_digests(self.lessons_, gone)
 
-    def _as_learned(self, rows: Sequence[int]) -> list[tuple[Learned, Record | None]]:
-        """Of a model that is made of its first samples, which are known by their places."""
-        return [(Learned(np.empty(0), 0, position=row), None) for row in rows]
-
-    def _first_of(self, refs: Any, vectors: Any, labels: Any, groups: Sequence[Group]) -> list[int]:
+    def _first_of(self, vectors: Any, labels: Sequence[Label], refs: Sequence[str | None] | None) -> list[int]:
         """The places of those of the first samples that are meant."""
         first = self.known_.scaling.first
         assert first is not None
-        if vectors is None:
-            rows = [i for i, ref in enumerate(first.refs) if ref in refs and ref is not None]
-            rows += [i for i, group in enumerate(first.groups) if group in groups and group is not None]
-            missing = [ref for ref in refs if ref not in first.refs]
-            if missing or not rows:
-                raise InputError(f"no example named {', '.join(map(repr, missing or groups))} was learned.")
-            return sorted(set(rows))
-        rows = []
+        rows: list[int] = []
         for row, (vector, label) in enumerate(zip(vectors, labels, strict=True)):
+            number_of(self.learner_, label)
             same = [
                 i
                 for i in range(len(first.rows))
                 if i not in rows
                 and first.labels[i] == label
                 and np.allclose(first.rows[i], vector, rtol=1e-6)
-                and (refs is None or first.refs[i] == refs[row])
+                and (refs is None or refs[row] is None or first.refs[i] == refs[row])
             ]
             if not same:
-                raise InputError(f"row {row} was not learned as {label!r}; nothing was forgotten.")
+                raise InputError(f"row {row} was not learned as {label!r}; nothing was changed.")
             rows.append(same[0])
         return rows
 
-    def _forget_first(self, rows: Sequence[int], what: str) -> None:
+    def _forget_first(self, rows: Sequence[int]) -> None:
         first, gone = self.known_.scaling.first, set(rows)
         assert first is not None
         kept = [i for i in range(len(first.rows)) if i not in gone]
-        if not gone:
-            raise InputError(f"there is no class {what}.")
         if not kept:
             raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
         self.known_ = self.known_.made_of(first.some(kept))
-        self.lessons_ = without_digests(self.lessons_, gone)
+        places = {old: new for new, old in enumerate(kept)}  # they are counted anew
+        self.lessons_ = with_places(self.lessons_, places.get)
 
     def _before_saving(self) -> None:
         self.learner_.renew()

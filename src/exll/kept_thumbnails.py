@@ -109,7 +109,7 @@ class KeptThumbnails:
 
     def moved(self, positions: Mapping[int, int]) -> None:
         """Some samples stand at other positions now."""
-        self._pictures = {positions.get(i, i): picture for i, picture in self._pictures.items()}
+        self._pictures = dict(sorted((positions.get(i, i), picture) for i, picture in self._pictures.items()))
 
     def absorb(self, other: "KeptThumbnails", positions: int) -> None:
         """Those of another learner, whose positions are counted on from so many."""

@@ -11,7 +11,7 @@ from exll.baselines.base import Baseline
 from exll.errors import DAMAGED, ExLLError, InputError, ModelFileError
 from exll.estimator import KIND as CLASSIFIER
 from exll.estimator import ExLLClassifier
-from exll.features.own_backbone import Backbone
+from exll.features.own_backbone import Backbone, ClosedNetwork
 from exll.kept_thumbnails import KeptThumbnails
 from exll.saving.model_file import ModelFile, read_model
 from exll.vision import KIND as IMAGE_LEARNER
@@ -61,6 +61,20 @@ def load(
     file = read_model(path)
     with _whole(path):
         return _opened(path, file, kind, backbone, threads)
+
+
+def load_to_edit(path: str | os.PathLike[str]) -> ExLLClassifier | ImageLearner:
+    """A model that can be edited and saved, thumbnails and all; an ImageLearner cannot be shown images, as its network
+    is not opened."""
+    file = read_model(path)
+    with _whole(path):
+        made_by = file.metadata.get("kind")
+        if made_by == IMAGE_LEARNER:
+            return ImageLearner._from_file(file, ClosedNetwork(file.metadata["backbone"], file.metadata["width"]))
+        model = _opened(path, file, None)
+    if isinstance(model, ExLLClassifier):
+        return model
+    raise ModelFileError(f"{path} holds the baseline {model.name}; only models of ExLL can be edited.")
 
 
 def load_without_network(path: str | os.PathLike[str]) -> tuple[ExLLClassifier, dict[str, bytes]]:

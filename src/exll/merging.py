@@ -8,11 +8,17 @@ drawn anew from all samples, and judged anew.
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import add
 from typing import Any, TypeVar
 
+import numpy as np
+
+from exll.editing import with_places
 from exll.errors import InputError, InputTypeError
 from exll.estimator import ExLLClassifier
 from exll.kept_thumbnails import KeptThumbnails
+from exll.labels import kind_of
 from exll.learner.preset import new_learner
 from exll.scaling import Directions, Known
 from exll.types import Label
@@ -20,6 +26,7 @@ from exll.vision import ImageLearner
 
 Model = TypeVar("Model", ExLLClassifier, ImageLearner)
 
+NAMED = 3
 RELEARN = "teach one model with both data instead"
 
 
@@ -46,24 +53,32 @@ def merge(models: Iterable[Model]) -> Model:
     >>> merged.classes_, merged.megacloud("mug").count
     (array(['mug', 'pan'], dtype='<U3'), 2)
     """
-    parts = list(models)
+    parts: list[Model] = _listed(models)
     check_mergeable(parts)
     first = parts[0]
     if isinstance(first, ExLLClassifier):
         return _merged([part.classifier for part in parts])
     merged = copy.copy(first)
     merged.classifier = _merged([part.classifier for part in parts])
-    merged._kept = KeptThumbnails(first.thumbnails, first.thumbnail_side, merged.classifier.learner_)
+    most, side = max(part.thumbnails for part in parts), max(part.thumbnail_side for part in parts)
+    merged._kept = KeptThumbnails(most, side, merged.classifier.learner_)
     for part, position in zip(parts, _starts([part.classifier for part in parts]), strict=True):
         merged._kept.absorb(part._kept_thumbnails(), position)
     return merged
 
 
-def conflicts(models: Sequence[Model]) -> list[Conflict]:
-    """The examples that models have learned under several labels: of one name, or of the same vector."""
+def conflicts(models: Iterable[Model]) -> list[Conflict]:
+    """The examples that models have learned under several labels: of one name, or of the same vector.
+
+    >>> one = ExLLClassifier(records="vectors").fit([[1.0, 0.1] * 40], ["mug"], refs=["1.jpg"])
+    >>> two = ExLLClassifier(records="vectors").fit([[1.0, 0.1] * 40], ["cup"], refs=["2.jpg"])
+    >>> print(*conflicts([one, two]))
+    1.jpg was learned as 'mug' and as 'cup'
+    """
     labels_of: dict[Any, list[Label]] = {}
     names: dict[Any, str] = {}
-    for model in models:
+    for model in _listed(models):
+        _check_taught(model)
         learner = model.classifier.learner_
         for k, label in enumerate(learner.labels):
             for _, _, record in learner.remembered_class(k):
@@ -78,37 +93,51 @@ def conflicts(models: Sequence[Model]) -> list[Conflict]:
     return list(dict.fromkeys(found))
 
 
-def check_mergeable(models: Sequence[Any]) -> None:
-    """Whether these models can become one, or one clear sentence."""
+def check_mergeable(models: Sequence[Any], names: Sequence[str] = ()) -> None:
+    """Whether these models can become one, or one clear sentence that names them."""
     if len(models) < 2:
         raise InputError(f"merging takes at least two models; got {len(models)}.")
+    called = names or [f"model {number}" for number in range(1, len(models) + 1)]
     for model in models:
-        if not isinstance(model, ExLLClassifier | ImageLearner):
-            raise InputTypeError(f"only models of ExLL can be merged; got {type(model).__name__}.")
-        if not hasattr(model.classifier, "learner_"):
-            raise InputError("a model that has learned nothing cannot be merged.")
-    first = models[0]
-    for number, model in enumerate(models[1:], 2):
-        for what, mine, theirs in zip(_FACTS, _facts(first), _facts(model), strict=True):
+        _check_taught(model)
+    first = _facts(models[0])
+    for name, model in zip(called[1:], models[1:], strict=True):
+        for (what, mine, shown), (_, theirs, shown_too) in zip(first, _facts(model), strict=True):
             if mine != theirs:
-                raise InputError(f"model {number} has the {what} {theirs!r}, and model 1 has {mine!r}; {RELEARN}.")
+                raise InputError(f"{called[0]} has the {what} {shown}, and {name} has {shown_too}; {RELEARN}.")
     if any(type(model.classifier.known_.scaling) is not Directions for model in models):
         raise InputError(
             f"these models keep the lengths of vectors, each in its own units; {RELEARN}, or use lengths='ignored'."
         )
 
 
-_FACTS = ("kind", "network", "width", "preset", "parameters", "kind of labels")
+def _listed(models: Any) -> list[Any]:
+    if not hasattr(models, "__iter__"):
+        raise InputTypeError(f"models must be a list of models; got {type(models).__name__}.")
+    return list(models)
 
 
-def _facts(model: Any) -> tuple[Any, ...]:
-    classifier = model.classifier
-    parameters = classifier.learner_.parameters
-    network = (
-        None if model.backbone is None else (model.backbone.name, model.backbone.identity[:12], model.backbone.looks)
-    )
-    labels = type(classifier.learner_.labels[0]).__name__
-    return type(model).__name__, network, classifier.learner_.width, parameters.preset, tuple(parameters), labels
+def _check_taught(model: Any) -> None:
+    if not isinstance(model, ExLLClassifier | ImageLearner):
+        raise InputTypeError(f"only models of ExLL can be merged; got {type(model).__name__}.")
+    if not hasattr(model.classifier, "learner_"):
+        raise InputError("a model that has learned nothing cannot be merged.")
+
+
+def _facts(model: Any) -> list[tuple[str, Any, str]]:
+    """In what models must not differ: what it is, its value, and how that is shown. Errors name the first."""
+    learner, network = model.classifier.learner_, model.backbone
+    identity = None if network is None else network.identity
+    shown = "None" if network is None else f"{network.name} (identity {network.identity[:12]})"
+    features = getattr(model.classifier, "feature_names_in_", np.array([])).tolist()
+    return [
+        ("kind", *2 * (type(model).__name__,)),
+        ("network", identity, shown),
+        ("width", learner.width, str(learner.width)),
+        *((what, value, repr(value)) for what, value in learner.parameters._asdict().items()),
+        ("kind of labels", *2 * (kind_of(learner.labels[0]),)),
+        ("names of features", features, ", ".join(features[:NAMED]) + (", ..." if features[NAMED:] else "") or "None"),
+    ]
 
 
 def _merged(classifiers: Sequence[ExLLClassifier]) -> ExLLClassifier:
@@ -119,9 +148,9 @@ def _merged(classifiers: Sequence[ExLLClassifier]) -> ExLLClassifier:
     merged = copy.copy(first)
     merged.known_ = Known(learner, first.known_.scaling, first.known_.lengths)
     merged.lessons_ = [
-        {**lesson, "spans": [[begin + start, count] for begin, count in lesson.get("spans", [])]}
+        lesson
         for classifier, start in zip(classifiers, _starts(classifiers), strict=True)
-        for lesson in classifier.lessons_
+        for lesson in with_places(classifier.lessons_, partial(add, start))
     ]
     return merged
 

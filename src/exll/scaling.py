@@ -200,7 +200,7 @@ class Known(NamedTuple):
         scaling = Scaling.restored(own, width, labels) if own else Directions()
         learner = new_learner(width + scaling.appended, parameters)
         learner.restore(labels, {name: array for name, array in tensors.items() if name not in own})
-        learned, first = learner.sample_count, scaling.first
+        learned, first = learner.learned_count, scaling.first  # some may be forgotten
         if own and (learned < FIRST if first is None else learned != len(first.rows)):
             raise ValueError("the scaling is that of another number of samples")
         if first is not None and any(

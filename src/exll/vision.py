@@ -7,6 +7,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from exll.editing import Found, names_of
 from exll.errors import BackboneError, InputError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.explain.case import Case
@@ -129,11 +130,7 @@ class ImageLearner(Knowledge):
         boxes = _check_boxes(boxes, len(images))
         refs = check_refs(refs, len(images)) or [None] * len(images)
         vectors = self.vectors(images, boxes)
-        names = [
-            region_ref(os.fspath(source), region) if ref is None and isinstance(source, str | os.PathLike) else ref
-            for source, ref, region in zip(images, refs, boxes, strict=True)
-        ]
-        self.learn_vectors(vectors, labels, names, images, boxes, groups)
+        self.learn_vectors(vectors, labels, _refs_of(images, refs, boxes), images, boxes, groups)
 
     def learn_vectors(
         self,
@@ -168,23 +165,40 @@ class ImageLearner(Knowledge):
         self,
         refs: str | Sequence[str | None] | None = None,
         *,
-        images: list[ImageSource] | None = None,
-        labels: Sequence[Label] | None = None,
-        boxes: Sequence[Any] | None = None,
+        images: ImageSource | list[ImageSource] | None = None,
+        labels: Label | Sequence[Label] | None = None,
+        boxes: Any = None,
         groups: Group | Sequence[Group] = None,
     ) -> Self:
         """Forget examples, with their thumbnails: the model becomes the one that never saw them.
 
         By the names or groups that they were learned with; or, where the model keeps no vectors, by the images
-        themselves, with their labels. See :meth:`ExLLClassifier.forget`.
+        themselves, with their labels and boxes as in :meth:`learn`, where a path names itself. See
+        :meth:`ExLLClassifier.forget`.
 
         >>> learner, images = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 255)]
         >>> learner.learn(images, ["black", "black", "white"], ["1.png", "2.png", "3.png"])
         >>> learner.forget("2.png").megacloud("black").count
         1
         """
-        classifier, vectors = self._taught(), None if images is None else self.vectors(images, boxes)
-        classifier.forget(refs, X=vectors, y=labels, groups=groups)
+        classifier = self._taught()
+        if images is None:
+            if labels is not None or boxes is not None:
+                raise InputError("labels and boxes say more of images that are given again; give images, too.")
+            classifier.forget(refs, groups=groups)
+            return self
+        if labels is None:
+            raise InputError("images are given again with their labels: images and labels together.")
+        if not isinstance(images, list):
+            images, boxes = [images], [boxes]
+        if not images:
+            raise InputError("there is no image to forget in an empty list.")
+        if isinstance(labels, str | int | np.integer | np.bool_):
+            labels = [labels] * len(images)
+        regions = _check_boxes(boxes, len(images))
+        if refs is None and classifier.records == "refs":
+            refs = _refs_of(images, [None] * len(images), regions)
+        classifier.forget(refs, X=self.vectors(images, regions), y=labels, groups=groups)
         return self
 
     def forget_class(self, label: Label) -> Self:
@@ -206,9 +220,14 @@ class ImageLearner(Knowledge):
         >>> learner.relabel("2.png", "black").megacloud("black").count
         2
         """
-        kept = self._kept_thumbnails()
-        kept.moved(self._taught()._relabelled(refs, label))
+        classifier, names = self._taught(), names_of(refs)
+        with classifier._held():
+            self._relabel(classifier._named(names), label)
         return self
+
+    def _relabel(self, found: Sequence[Found], label: Label) -> None:
+        """The lock is held, so that nobody saves an example without its thumbnail."""
+        self._kept_thumbnails().moved(self.classifier._relabel(found, label))
 
     @overload
     def predict(
@@ -486,6 +505,14 @@ class ImageLearner(Knowledge):
                 f"vectors of the backbone {self.backbone.name} have {self.backbone.width} numbers; "
                 f"got shape {np.shape(vectors)}."
             )
+
+
+def _refs_of(images: list[Any], refs: Sequence[str | None], boxes: Sequence[Any]) -> list[str | None]:
+    """A path names itself."""
+    return [
+        region_ref(os.fspath(source), box) if ref is None and isinstance(source, str | os.PathLike) else ref
+        for source, ref, box in zip(images, refs, boxes, strict=True)
+    ]
 
 
 def _check_boxes(boxes: Any, count: int) -> list[Any]:

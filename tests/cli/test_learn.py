@@ -16,8 +16,7 @@ import pytest
 
 from commands import COMMAND, exll, exll_json
 from exll import ExLLClassifier, teaching
-from exll.cli.common import check_preset
-from exll.cli.learn import _Saver
+from exll.cli.common import Saver, check_preset
 from exll.errors import ModelFileError
 from exll.learner.preset import PRESETS
 from pictures import picture, write_class_folder
@@ -161,7 +160,7 @@ def test_options_that_make_no_sense_are_refused_before_any_work(data: Path, tmp_
 def test_two_programs_do_not_overwrite_each_other(data: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.exll"
     one, other = (ExLLClassifier("paper").fit(np.eye(3), ["a", "b", "c"]) for _ in range(2))
-    first, second = _Saver(path), _Saver(path)
+    first, second = Saver(path), Saver(path)
     first(one)
     first(one)
     with pytest.raises(ModelFileError, match="another program has changed"):

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exll.features.regions import PixelBox
     from exll.streams.stream import Stream
     from exll.teaching import Model
+    from exll.types import Label
     from exll.vision import ImageLearner
 
 SKIPPED_SHOWN = 10
@@ -161,6 +162,44 @@ def open_with_thumbnails(
 
     classifier, kept = load_without_network(path)
     return classifier, thumbnails_of(path, classifier, side, kept, images, kept_first)
+
+
+class Saver:
+    """Saves a model, unless another program has changed its file since this was made or last called."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = self._state()
+
+    def __call__(self, model: "Model") -> None:
+        from exll.errors import ModelFileError
+
+        if self._state() != self._seen:
+            raise ModelFileError(f"another program has changed {self._path} meanwhile; nothing of it was overwritten.")
+        model.save(self._path)
+        self._seen = self._state()
+
+    def _state(self) -> tuple[int, int, int] | None:
+        if not self._path.exists():
+            return None
+        status = self._path.stat()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def label_of(classifier: "ExLLClassifier", text: str) -> "Label":
+    """A label as it was typed, as one of the kind that the labels of a model are."""
+    from exll.errors import InputError
+    from exll.labels import check_labels, kind_of
+
+    kind = kind_of(classifier.learner_.labels[0])
+    meant: Any = {"True": True, "False": False}.get(text) if kind == "boolean" else text
+    with suppress(ValueError):
+        meant = int(text) if kind == "integer" else meant
+    label: Label
+    (label,), found = check_labels([text if meant is None else meant], "the label")
+    if found != kind:
+        raise InputError(f"labels of this model are of kind {kind}; got {text!r}.")
+    return label
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:

@@ -15,6 +15,7 @@ from exll.cli.common import (
     JsonOption,
     LabelOption,
     LooksOption,
+    Saver,
     ThreadsOption,
     check_preset,
     feature_cache,
@@ -130,7 +131,7 @@ def learn(
     warn_of_splits(whole)
     if not json:
         _announce(whole, stream, lesson)
-    save = _Saver(model)
+    save = Saver(model)
     done = lesson.position
 
     def shown(position: int) -> None:
@@ -193,28 +194,6 @@ def _stream(data: list[str], label: str | None, every: int) -> "Stream":
     if label is None:
         raise InputError(f"{len(data)} images can be taught at once with --label, which says what they show.")
     return open_images(data, label)
-
-
-class _Saver:
-    """Saves a model, unless another program has changed its file since it was last read or written here."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen = self._state()
-
-    def __call__(self, model: "Model") -> None:
-        from exll.errors import ModelFileError
-
-        if self._state() != self._seen:
-            raise ModelFileError(f"another program has changed {self._path} meanwhile; nothing of it was overwritten.")
-        model.save(self._path)
-        self._seen = self._state()
-
-    def _state(self) -> tuple[int, int, int] | None:
-        if not self._path.exists():
-            return None
-        status = self._path.stat()
-        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _announce(whole: "Stream", stream: "Stream", lesson: "Lesson") -> None:

@@ -14,12 +14,14 @@ import typer
 from exll.cli import backbone
 from exll.cli.calibrate import calibrate
 from exll.cli.demo import demo
+from exll.cli.edit import forget, relabel, rename
 from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
 from exll.cli.info import info
 from exll.cli.later import later
 from exll.cli.learn import learn
 from exll.cli.map import map_command
+from exll.cli.merge import merge
 from exll.cli.predict import predict
 from exll.cli.progress import progress
 from exll.cli.rules import rules
@@ -46,6 +48,10 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
     ("rules", rules, "Show the rules of a model."),
     ("progress", progress, "Say which classes need more examples."),
     ("suspects", suspects, "Name examples that may have a wrong label."),
+    ("forget", forget, "Forget examples, as if never taught."),
+    ("relabel", relabel, "Give examples another label."),
+    ("rename", rename, "Give a class another label."),
+    ("merge", merge, "Make one model of several."),
     ("info", info, "Show what a model file holds."),
     ("studio", studio, "Teach, ask and correct in the browser."),
     ("map", map_command, "Draw which groups of examples look alike."),

@@ -128,6 +128,23 @@ class OwnBackbone:
         return vectors
 
 
+class ClosedNetwork(OwnBackbone):
+    """A network of which only that is known what a model file says: for edits of a model that need no network."""
+
+    def __init__(self, known: dict[str, Any], width: int) -> None:
+        self._known, self.width = known, width
+        self.name, self.identity, self.looks = known["name"], known["identity"], known.get("looks", 1)
+        self.has_map = False
+
+    def metadata(self) -> dict[str, Any]:
+        return self._known
+
+    def prepare(self, image: ImageSource, box: Any = None, **limits: Any) -> View:
+        raise BackboneError(
+            f"the backbone {self.name} was not opened; load the model with exll.load to show it images."
+        )
+
+
 Network: TypeAlias = OnnxBackbone | OwnBackbone
 
 
