@@ -191,7 +191,6 @@ def sizes() -> None:
                 model = ExLLClassifier(records="refs").fit(X[:1], y[:1])
                 model.learner_.gather()
                 model.partial_fit(X[1:], y[1:])
-                model._before_saving = lambda: None  # type: ignore[method-assign]
                 model.save(path)
             nbytes = sum(path.stat().st_size for path in paths) / 2
             start = time.perf_counter()

@@ -580,7 +580,8 @@ class ExLLClassifier(StreamClassifier):
         self.lessons_ = with_places(self.lessons_, places.get)
 
     def _before_saving(self) -> None:
-        self.learner_.renew()
+        if not self.learner_.gathers:  # what only gathers is judged by those who use it
+            self.learner_.renew()
 
     @classmethod
     def _from_file(cls, file: ModelFile) -> Self:

@@ -19,7 +19,6 @@ from exll.errors import InputError, InputTypeError
 from exll.estimator import ExLLClassifier
 from exll.kept_thumbnails import KeptThumbnails
 from exll.labels import kind_of
-from exll.learner.preset import new_learner
 from exll.scaling import Directions, Known
 from exll.types import Label
 from exll.vision import ImageLearner
@@ -41,8 +40,9 @@ class Conflict:
         return f"{self.name} was learned as {' and as '.join(map(repr, self.labels))}"
 
 
-def merge(models: Iterable[Model]) -> Model:
-    """One model of several, all of the same kind; they stay as they are.
+def merge(models: Iterable[Model], *, use_up: bool = False) -> Model:
+    """One model of several, all of the same kind; they stay as they are, unless they may be used up, which saves the
+    memory of a copy of each.
 
     Classes with the same label become one. All must have the same network, or vectors of the same width, and the same
     parameters. :func:`conflicts` says beforehand which examples have several labels.
@@ -56,14 +56,17 @@ def merge(models: Iterable[Model]) -> Model:
     parts: list[Model] = _listed(models)
     check_mergeable(parts)
     first = parts[0]
+    classifiers = [part.classifier for part in parts]
+    starts, pictures = _starts(classifiers), [_thumbnails_of(part) for part in parts]
     if isinstance(first, ExLLClassifier):
-        return _merged([part.classifier for part in parts])
+        return _merged(classifiers, starts, use_up)
     merged = copy.copy(first)
-    merged.classifier = _merged([part.classifier for part in parts])
+    merged.classifier = _merged(classifiers, starts, use_up)
     most, side = max(part.thumbnails for part in parts), max(part.thumbnail_side for part in parts)
     merged._kept = KeptThumbnails(most, side, merged.classifier.learner_)
-    for part, position in zip(parts, _starts([part.classifier for part in parts]), strict=True):
-        merged._kept.absorb(part._kept_thumbnails(), position)
+    for kept, position in zip(pictures, starts, strict=True):
+        if kept is not None:
+            merged._kept.absorb(kept, position)
     return merged
 
 
@@ -140,16 +143,20 @@ def _facts(model: Any) -> list[tuple[str, Any, str]]:
     ]
 
 
-def _merged(classifiers: Sequence[ExLLClassifier]) -> ExLLClassifier:
-    first = classifiers[0]
-    learner = new_learner(first.learner_.width, first.learner_.parameters)
-    for classifier in classifiers:
-        learner.absorb(copy.deepcopy(classifier.learner_))
+def _thumbnails_of(model: ExLLClassifier | ImageLearner) -> KeptThumbnails | None:
+    return model._kept_thumbnails() if isinstance(model, ImageLearner) else None
+
+
+def _merged(classifiers: Sequence[ExLLClassifier], starts: Sequence[int], use_up: bool) -> ExLLClassifier:
+    first, *others = classifiers
+    learner = first.learner_ if use_up else copy.deepcopy(first.learner_)
+    for other in others:
+        learner.absorb(other.learner_ if use_up else copy.deepcopy(other.learner_))
     merged = copy.copy(first)
     merged.known_ = Known(learner, first.known_.scaling, first.known_.lengths)
     merged.lessons_ = [
         lesson
-        for classifier, start in zip(classifiers, _starts(classifiers), strict=True)
+        for classifier, start in zip(classifiers, starts, strict=True)
         for lesson in with_places(classifier.lessons_, partial(add, start))
     ]
     return merged

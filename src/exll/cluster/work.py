@@ -138,7 +138,7 @@ def merge_parts(task: Task, left: Part, right: Part, into: Path | None) -> Part:
     """One model of two, in this order."""
     task.check()
     network = task.opened_network()
-    return _given(merge([_loaded(part, network) for part in (left, right)]), into)
+    return _given(merge([_loaded(part, network) for part in (left, right)], use_up=True), into)
 
 
 def _loaded(part: Part, network: Network | None) -> Any:
@@ -149,7 +149,7 @@ def _loaded(part: Part, network: Network | None) -> Any:
 
 
 def _given(model: Any, into: Path | None) -> Part:
-    vars(model.classifier)["_before_saving"] = lambda: None  # it is judged when the last model is saved
+    model.classifier.learner_.gather()  # it is judged when the last model is saved
     if into is not None:
         model.save(into)
         return into

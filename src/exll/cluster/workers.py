@@ -62,7 +62,7 @@ def local_workers(count: int) -> Iterator[Workers]:
             threads_per_worker=1,
             processes=True,
             memory_limit=0,  # Dask would count pages of features files, too
-            dashboard_address="127.0.0.1:0" if _has_dashboard() else None,
+            dashboard_address="127.0.0.1:0",  # without bokeh there is no dashboard, but a port is opened all the same
             silence_logs=logging.CRITICAL,
             preload=["exll.cluster.worker_process"],
         )

@@ -420,7 +420,7 @@ class GlocalLearner(ExLL):
             self._megaclouds.vectors[k] = self._prototypes.counts[rows] @ self._prototypes.vectors[rows] / len(samples)
 
     def _sum_scatter(self, known: AllVectors) -> None:
-        """Sum up the scatter anew: where most of it was taken out again, what is left is not exact."""
+        """Sum up the scatter anew. Where most of it was taken out again, what is left is not exact."""
         class_of, means, scatter = self._class_of(), CountedMeans(self.width), Scatter(self.width)
         place_of: dict[int, int] = {}  # in the means, in the order of the samples
         for prototype, codes, scale in zip(known.prototypes.tolist(), known.codes, known.scales, strict=True):
@@ -480,7 +480,9 @@ class GlocalLearner(ExLL):
                 self._form_prototypes(self._labels.index(label), known)
         if (known := self._records.all_vectors()) is not None:
             self._reservoir.refill(known, self._class_of())
-            if self._statistics.scatter.rounding > LARGEST_ROUNDING * self._statistics.scatter.trace:
+            scatter = self._statistics.scatter
+            young = scatter.triangle is not None and self.sample_count < scatter.most_rows  # fewer numbers as rows
+            if young or scatter.rounding > LARGEST_ROUNDING * scatter.trace:
                 self._sum_scatter(known)
         self._lost = {}
         if self._lift.begun and self.sample_count < MOST:

@@ -1,7 +1,8 @@
 """The reservoir: a fair sample of the stream. The model is judged by leaving each of its samples out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -116,16 +117,17 @@ class Reservoir:
                 self._clip.begin(position, k)
             self._clip.learn(x)
         (content,) = contents_of(sample.codes[None])
-        vector = decoded_roughly(sample.codes[None], np.array([sample.scale]))[0]
-        self._add(content, vector, k, prototype, position, self._clip.start if group is None else group)
+        came_with = self._clip.start if group is None else group
+        vector = partial(_decoded, sample.codes, sample.scale)
+        self._add(content, vector, k, prototype, position, came_with)
 
-    def _add(self, content: np.uint64, *others: Any) -> None:
-        """A sample of the stream, which stays if its key is among the smallest."""
+    def _add(self, content: np.uint64, vector: Callable[[], NDArray[np.float32]], *others: int) -> None:
+        """A sample of the stream, which stays if its key is among the smallest: few are, in a long stream."""
         equal = self._keys.filled[self._contents.filled == content]
         key = max(_scrambled(int(content) + len(equal)), int(equal.max(initial=0)))
         if key >= self._limit:
             return
-        row: tuple[Any, ...] = (key, content, *others)
+        row: tuple[Any, ...] = (key, content, vector(), *others)
         if len(self) < MOST:
             for column, value in zip(self._columns, row, strict=True):
                 column.append(value)
@@ -193,7 +195,7 @@ class Reservoir:
             if group == NO_GROUP:
                 clip = self._group_means.clip_of(position, k)
                 group = position if clip is None else clip[1]
-            vector = decoded_roughly(known.codes[row : row + 1], known.scales[row : row + 1])[0]
+            vector = partial(_decoded, known.codes[row], float(known.scales[row]))
             self._add(contents[i], vector, k, prototype, position, group)
             if self._limit != NO_LIMIT:
                 return
@@ -212,7 +214,7 @@ class Reservoir:
             group = int(other._group_ids.filled[row])
             self._add(
                 other._contents.filled[row],
-                other.vectors[row],
+                partial(other.vectors.__getitem__, row),
                 int(numbers[other.classes[row]]),
                 int(other.prototypes[row]) + ids,
                 int(other.positions[row]) + positions,
@@ -404,6 +406,11 @@ def _vectors(state: Tensors, positions: Indices, records: Records, width: int) -
     return decoded_roughly(codes, np.array([record.scale for record in found]))
 
 
+def _decoded(codes: NDArray[np.int32], scale: float) -> NDArray[np.float32]:
+    (vector,) = decoded_roughly(codes[None], np.array([scale]))
+    return np.asarray(vector)
+
+
 def in_turns(rows: Indices) -> Iterator[Indices]:
     """Some rows at a time."""
     return (rows[start : start + TOGETHER] for start in range(0, max(len(rows), 1), TOGETHER))
@@ -411,9 +418,13 @@ def in_turns(rows: Indices) -> Iterator[Indices]:
 
 def contents_of(codes: NDArray[np.int32]) -> NDArray[np.uint64]:
     """A number for each row, the same for the same row: a sum of its numbers, each times a number that looks random."""
-    factors = _scrambled(np.arange(codes.shape[1], dtype=np.uint64)) | np.uint64(1)
-    contents: NDArray[np.uint64] = codes.view(np.uint32).astype(np.uint64) @ factors
+    contents: NDArray[np.uint64] = codes.view(np.uint32).astype(np.uint64) @ _factors(codes.shape[1])
     return contents
+
+
+@lru_cache(maxsize=4)
+def _factors(width: int) -> NDArray[np.uint64]:
+    return _scrambled(np.arange(width, dtype=np.uint64)) | np.uint64(1)
 
 
 Number = TypeVar("Number", int, NDArray[Any])
