@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from exll.learner.exll import ExLL, Learned
 from exll.learner.glocal import reservoir
-from exll.learner.glocal.learner import UNTIL_RENEWAL, GlocalLearner
+from exll.learner.glocal.learner import MOST_UNTIL_RENEWAL, GlocalLearner
 from exll.learner.glocal.ward import room_for
 from exll.learner.paper.learner import PaperLearner
 from exll.types import Label, RecordsKind
@@ -116,7 +116,7 @@ def test_merged_models_are_one_that_learned_all_samples_in_whatever_order(split:
     for order in (parts, parts[::-1]):
         one = merged([taught(stream, part) for part in order])
         assert_same_sums(one, whole)
-        assert_well_formed(one, len(stream.y), UNTIL_RENEWAL)
+        assert_well_formed(one, len(stream.y), MOST_UNTIL_RENEWAL)
         assert (
             labels_of_refs(one) == labels_of_refs(whole) == {f"photo {i}.jpg": f"c{k}" for i, k in enumerate(stream.y)}
         )
@@ -206,7 +206,7 @@ def test_gathered_parts_have_the_lift_of_all_samples(order: list[int], monkeypat
     assert isinstance(one, GlocalLearner)
     assert isinstance(whole, GlocalLearner)
     assert_same_sums(one, whole)
-    assert_well_formed(one, 240, UNTIL_RENEWAL)
+    assert_well_formed(one, 240, MOST_UNTIL_RENEWAL)
     one.renew()
     assert one._lift.begun
     np.testing.assert_array_equal(one._lift.state()["centre"], whole._lift.state()["centre"])

@@ -50,7 +50,9 @@ from exll.types import Indices, Label, Matrix, Tensors, Vector
 LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
 LARGEST_ROUNDING = 1e-7  # of the scatter, by what was taken out of it
-UNTIL_RENEWAL = 4  # times as many prototypes as a class should have, so that the order of merging matters little
+# Merged models keep more prototypes than they should have until the last of them was merged, so that the order matters
+# little: twice as many, and up to so many in all.
+MOST_UNTIL_RENEWAL = 20_000
 
 
 class GlocalBlock(Block):
@@ -450,7 +452,8 @@ class GlocalLearner(ExLL):
         self._absorb_shared(other, numbers)
         self._reservoir.absorb(other._reservoir, numbers, ids, positions)
         self._calibration.absorb(other._calibration, numbers)
-        self._make_room(UNTIL_RENEWAL)
+        rooms = (room_for(count, self.parameters.max_prototypes) for count in self._megaclouds.counts.tolist())
+        self._make_room(max(2, MOST_UNTIL_RENEWAL // sum(rooms)))
 
     def _absorb_lift(self, other: "GlocalLearner", numbers: Indices) -> None:
         """Where the two have no lift of one centre, it begins anew when the model is renewed, if it can."""
