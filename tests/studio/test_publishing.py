@@ -67,7 +67,7 @@ def test_photos_taught_one_by_one_are_copied_once_when_somebody_asks(
 def test_where_nothing_more_is_taught_the_next_who_asks_waits_for_nobody(studio: Served) -> None:
     teach_some(studio)
     model, deadline = studio.project.live.current, time.monotonic() + PATIENCE
-    while model._copied < model.position:
+    while model._copied[0] < model._version:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     with model.learner.classifier.learner_._changing():
