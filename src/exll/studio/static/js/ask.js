@@ -23,7 +23,6 @@ let asking = 0; // the number of the newest question: a late answer to an older 
 let picture = null; // of the newest question
 let shown = null; // {asked, prediction, taughtAs} of the picture on the stage
 
-const explainAgain = () => shown && explain({ asked: shown.asked });
 const correction = new Correction(byId("correction"), explainAgain);
 
 /** @param {Blob} file */
@@ -42,6 +41,10 @@ async function ask(file) {
   shown = null;
   const found = await explain({ file });
   if (found) await correction.offer(shown);
+}
+
+async function explainAgain() {
+  if (shown && (await explain({ asked: shown.asked }))) await correction.offerAgain(shown);
 }
 
 function stagePicture(file) {
