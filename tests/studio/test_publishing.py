@@ -91,6 +91,7 @@ def test_one_learner_is_in_memory(tmp_path: Path) -> None:
 def test_a_model_that_broke_off_leaves_no_checkpoint_and_is_replayed_at_the_next_start(tmp_path: Path) -> None:
     with served(tmp_path / "p") as studio:
         teach_some(studio)
+        assert studio.ask(png(0, 50)).status_code == 200
         studio.project.live.current.learner.classifier.learner_._broken = True
         assert studio.ask(png(0, 50)).status_code == 200
     with Project(tmp_path / "p") as project:
