@@ -1,9 +1,9 @@
 """What the studio costs over the bare model, as ratios within one run, on loopback.
 
 ``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
-ask while one teaches and a rebuild runs (``--rebuilds`` for more), until the rebuild has ended; throughput over that of
-a bare predict loop with as many threads, and the 95th percentile over (clients / cores) bare predicts. Every image is
-another one, so nothing is remembered.
+ask while one teaches and deletes an example (``--edits`` for more); throughput over that of a bare predict loop with as
+many threads, and the 95th percentile over (clients / cores) bare predicts. Every image is another one, so nothing is
+remembered.
 """
 
 import os
@@ -37,7 +37,6 @@ SIDE = 320
 CLASSES = 5
 TAUGHT_MOST = 100  # in a slice; made before, since making a photo takes time too
 SLICE = 250
-MORE, MORE_MOST = 50, 1000  # asked at a time while a rebuild is still under way
 TAUGHT_BEFORE = 300
 TIMEOUT = 60
 CORES = len(os.sched_getaffinity(0))
@@ -106,10 +105,6 @@ class Client:
 
     def delete(self, number: int) -> None:
         self._post(b"/api/examples/delete", b"application/json", json.dumps({"ids": [number]}).encode())
-
-    def is_rebuilding(self) -> bool:
-        rebuilding: bool = json.loads(self.get(b"/api/classes"))["rebuilding"]
-        return rebuilding
 
     def _post_form(self, path: bytes, field: bytes, image: bytes, before: bytes = b"") -> bytes:
         head = b'--x\r\nContent-Disposition: form-data; name="%s"; filename="x.jpg"\r\n\r\n' % field
@@ -191,8 +186,8 @@ class Load:
 
 
 @contextmanager
-def disturbed(address: str, rebuild: bool) -> Iterator[list[int]]:
-    """One who teaches meanwhile, and where a rebuild is wanted deletes the first that it taught; yields the numbers of
+def disturbed(address: str, edit: bool) -> Iterator[list[int]]:
+    """One who teaches meanwhile, and where an edit is wanted deletes the first that it taught; yields the numbers of
     what was taught."""
     ended, taught = threading.Event(), list[int]()
     images = [(photo(seed), seed % CLASSES) for seed in itertools.islice(fresh_seeds, TAUGHT_MOST)]
@@ -203,7 +198,7 @@ def disturbed(address: str, rebuild: bool) -> Iterator[list[int]]:
             if ended.is_set():
                 return
             taught.append(client.teach(image, label))
-            if rebuild and len(taught) == 1:
+            if edit and len(taught) == 1:
                 client.delete(taught[0])
 
     with ThreadPoolExecutor(1) as pool:
@@ -215,7 +210,7 @@ def disturbed(address: str, rebuild: bool) -> Iterator[list[int]]:
         disturbing.result()  # where it failed, so does the measurement
 
 
-def together(learner: ImageLearner, address: str, count: int, rebuilds: int) -> None:
+def together(learner: ImageLearner, address: str, count: int, edits: int) -> None:
     clients = threading.local()
 
     def ask_as_client(image: bytes) -> None:
@@ -224,22 +219,19 @@ def together(learner: ImageLearner, address: str, count: int, rebuilds: int) -> 
         clients.own.ask(image)
 
     bare, bare_alone, served = Load(), [], Load()
-    more = iter([photo(seed) for seed in itertools.islice(fresh_seeds, MORE_MOST)])
     taught = 0
     starts = range(200_000, 200_000 + count, SLICE)
     for number, start in enumerate(starts):  # in turns, so that both meet the same machine
         images = [photo(seed) for seed in range(start, start + SLICE)]
         bare_alone += [seconds(partial(learner.predict, image)) for image in images[:20]]
         bare.add(learner.predict, images)
-        with disturbed(address, rebuild=number < rebuilds) as done:
+        with disturbed(address, edit=number < edits) as done:
             served.add(ask_as_client, images)
-            while Client(address).is_rebuilding():  # it is not to be had for free, while nobody asks
-                served.add(ask_as_client, list(itertools.islice(more, MORE)))
         taught += len(done)
     unit = CLIENTS / CORES * statistics.median(bare_alone)
     print(
         f"together: {len(served.taken):,} requests of {CLIENTS} clients without an error, {taught} taught and "
-        f"{min(rebuilds, len(starts))} rebuilt meanwhile\n"
+        f"{min(edits, len(starts))} deleted meanwhile\n"
         f"  throughput {served.rate:.0f}/s, bare {bare.rate:.0f}/s: {served.rate / bare.rate:.2f} (at least 0.7)\n"
         f"  95th percentile {1e3 * served.p95:.0f} ms, of bare threads {1e3 * bare.p95:.0f} ms; over clients/cores x "
         f"one bare predict: {served.p95 / unit:.2f} (at most 3), of bare threads {bare.p95 / unit:.2f}",
@@ -250,9 +242,9 @@ def together(learner: ImageLearner, address: str, count: int, rebuilds: int) -> 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
-    parser.add_argument("--rebuilds", type=int, default=1, help=f"one of every {SLICE} requests at most (default 1)")
+    parser.add_argument("--edits", type=int, default=1, help=f"one of every {SLICE} requests at most (default 1)")
     options = parser.parse_args()
     model = bare_model()
     with studio() as where:
         alone(model, where, options.requests // 10)
-        together(model, where, options.requests, options.rebuilds)
+        together(model, where, options.requests, options.edits)

@@ -1,8 +1,10 @@
-"""What teaching costs the studio: one photo taught at 60 classes, alone and with an answer right after it; the replay
-of 5,000 examples; and memory, of the whole process and of all that Python holds for it.
+"""What teaching and editing cost the studio at 5,000 examples of 60 classes: one photo taught, alone and with an answer
+right after it; a class renamed, a photo relabelled, a photo deleted, and each undone, until an answer has it in; the
+replay of all examples; and memory, of the whole process and of all that Python holds for it.
 
-With made-up vectors instead of photos, and with BLAS threads as the machine has them. ``--against`` names the folder
-``src`` of another checkout: both are measured in turns, each time in a process of its own.
+With made-up vectors instead of photos, as wide as those of the default network, and with BLAS threads as the machine
+has them. ``--against`` names the folder ``src`` of another checkout: both are measured in turns, each time in a process
+of its own.
 """
 
 import argparse
@@ -17,19 +19,18 @@ import tempfile
 import time
 import tracemalloc
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-CLASSES, EXAMPLES, TRACED_EXAMPLES, TAUGHT_ONE_BY_ONE = 60, 5000, 1500, 30
+CLASSES, EXAMPLES, TRACED_EXAMPLES, TAUGHT_ONE_BY_ONE, EDITS = 60, 5000, 1500, 30, 3
 AT_A_TIME = 50
 UNITS = {
     "one_photo": (1e3, "ms"),
     "one_photo_and_an_answer": (1e3, "ms"),
+    **{f"{undone}{edit}": (1.0, "s") for edit in ("rename", "relabel", "delete") for undone in ("", "undo_")},
     "replay": (1.0, "s"),
     "process": (1e-6, "MB"),
     "held": (1e-6, "MB"),
@@ -39,23 +40,28 @@ PEAK = resource.RUSAGE_SELF
 
 def measured(folder: str, examples: int, traced: bool) -> dict[str, float]:
     """Seconds and bytes, of this process; the bytes alone where they are traced, which is slow."""
+    from exll.studio import actions
     from exll.studio.project import Project
+    from exll.studio.store import LARGEST_ID, StoredImage
 
-    is_older = find_spec("exll.studio.actions") is None  # a checkout with other names
-    actions = import_module("exll.studio.teaching" if is_older else "exll.studio.actions")
-    store = import_module("exll.studio.store")
-    stored_image = store.Image if is_older else store.StoredImage
-    teach = actions.teach if is_older else actions.teach_images
+    teach, rng = actions.teach_images, np.random.default_rng(0)
 
-    rng = np.random.default_rng(0)
-
-    def offer(label: int) -> Any:
+    def offer(label: int) -> actions.Offered:
         digest = rng.bytes(32).hex()
         project.pictures.keep(digest, b"")
         vector = (centres[label] + rng.normal(size=project.backbone.width)).astype(np.float32)
-        return actions.Offered(stored_image(digest, "PNG", 0, vector), "")
+        return actions.Offered(StoredImage(digest, "PNG", 0, vector), "")
 
-    with Project(folder, "nano") as project:
+    def answered(change: Callable[[], object]) -> float:
+        """Seconds until an answer has a change in."""
+        start_time = time.perf_counter()
+        project.live.write(change).result()
+        while project.live.rebuilding:
+            time.sleep(0.005)
+        project.live.current.predict(offers[0].image.vector)
+        return time.perf_counter() - start_time
+
+    with Project(folder) as project:
         centres = rng.normal(size=(CLASSES, project.backbone.width))
         if traced:
             tracemalloc.start()
@@ -72,20 +78,25 @@ def measured(folder: str, examples: int, traced: bool) -> dict[str, float]:
         one_answer = []
         for label in range(TAUGHT_ONE_BY_ONE):
             offers = [offer(label)]
-            start_time = time.perf_counter()
-            project.live.write(partial(teach, project, offers, f"class {label}", False)).result()
-            project.live.current.predict(offers[0].image.vector)
-            one_answer.append(time.perf_counter() - start_time)
+            one_answer.append(answered(partial(teach, project, offers, f"class {label}", False)))
         if traced:
             gc.collect()
             return {"held": float(tracemalloc.get_traced_memory()[0])}
         taught = memory()
+        edits: dict[str, list[float]] = defaultdict(list)
+        for number in range(1, 1 + EDITS):
+            for name, edit in {
+                "rename": partial(actions.rename_class, project, f"class {number}", "renamed"),
+                "relabel": partial(actions.relabel, project, [number], "class 9"),
+                "delete": partial(actions.delete, project, [number]),
+            }.items():
+                edits[name].append(answered(edit))
+                edits[f"undo_{name}"].append(answered(partial(actions.undo, project)))
         start_time = time.perf_counter()
-        project.live.write(lambda: actions.delete(project, [1])).result()
-        while project.live.rebuilding:
-            time.sleep(0.005)
+        project.live._new_model().learn(project.store.rows_after(0, LARGEST_ID))
         replay = time.perf_counter() - start_time
     return {
+        **{name: statistics.median(seconds) for name, seconds in edits.items()},
         "one_photo": statistics.median(one_photo),
         "one_photo_and_an_answer": statistics.median(one_answer),
         "replay": replay,

@@ -1,5 +1,6 @@
 """A studio that truly listens, in this process or in one of its own, and pictures to send it."""
 
+import copy
 import io
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 from PIL.Image import Image
 
 from commands import COMMAND
+from exll.estimator import ExLLClassifier
 from exll.studio.project import Project
 from exll.studio.serving import Server, address_of, listen
 from exll.studio.store import LARGEST_ID
@@ -129,3 +132,45 @@ def assert_model_is_its_log(project: Project) -> None:
     assert live.knows_something == hasattr(fresh.classifier, "learner_")
     if live.knows_something:
         assert_equal_models(live.learner.classifier, fresh.classifier)
+
+
+def assert_model_knows_its_log(project: Project, alike: bool = True) -> None:
+    """The live model knows the stored examples and no others, and what it answers now is what one answers that learns
+    them from nothing in the same order. Where they are not ``alike``, the prototypes may be others, and so confidence;
+    means, covariance and labels are not."""
+    rows = project.store.rows_after(0, LARGEST_ID)
+    live, snapshot = project.live.current, project.live.current.snapshot.classifier
+    assert not project.live.rebuilding
+    assert live.generation == project.store.generation
+    assert live.knows_something == bool(rows)
+    if not rows:
+        return
+    known = sorted((record, label) for label in snapshot.classes_ for record in _records(snapshot, label))
+    assert {int(ref): label for (_, ref), label in known} == {row.id: row.label for row in rows}
+    assert len(known) == len(rows)
+    by_number, fresh = {row.id: row for row in rows}, ImageLearner(project.backbone, project.preset)
+    for (_, ref), _ in known:
+        row = by_number[int(ref)]
+        fresh.learn_vectors(row.vector[None], [row.label], [ref])
+    one, other = _judged_anew(live.learner.classifier), _judged_anew(fresh.classifier)
+    assert one.classes_.tolist() == other.classes_.tolist()
+    for label in one.classes_:
+        assert np.allclose(one.megacloud(label).mean, other.megacloud(label).mean, rtol=0, atol=1e-9)
+    assert np.isclose(one.learner_._statistics.scatter.trace, other.learner_._statistics.scatter.trace, rtol=1e-9)
+    X = np.array([row.vector for row in rows])
+    assert snapshot.predict(X).tolist() == other.predict(X).tolist()
+    if alike:
+        assert np.allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-6)
+
+
+def _records(classifier: ExLLClassifier, label: str) -> list[tuple[int, str]]:
+    prototypes = classifier.megacloud(label).prototypes.tolist()
+    return [(record.position, record.name) for number in prototypes for record in classifier.learner_.records(number)]
+
+
+def _judged_anew(classifier: ExLLClassifier) -> ExLLClassifier:
+    """A copy, judged as it is now: how a model judges itself is else as old as its last review."""
+    copied = copy.deepcopy(classifier)
+    copied.learner_._outdated, copied.learner_._answers = True, None
+    copied.learner_.renew()
+    return copied

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from exll.studio import events
+from exll.studio import events, live
 from served import PATIENCE, Served, png
 
 
@@ -42,7 +42,7 @@ class Listener(threading.Thread):
         raise AssertionError(f"no {kind} among {self.heard}")
 
 
-def test_pages_hear_what_others_teach_and_when_a_rebuild_is_done(studio: Served) -> None:
+def test_pages_hear_what_others_teach_and_edit(studio: Served) -> None:
     listeners = [Listener(studio) for _ in range(3)]
     studio.taught("mug", png(0, 0), png(0, 1))
     for listener in listeners:
@@ -50,11 +50,25 @@ def test_pages_hear_what_others_teach_and_when_a_rebuild_is_done(studio: Served)
         step = data.pop("undo")
         assert data == {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
         assert step == studio.json("/api/project")["undo"]
-    studio.post("/api/examples/delete", ids=[1])
+    assert studio.post("/api/examples/delete", ids=[1]).json() == {"changed": 1, "rebuilding": False}
+    studio.project.events.publish("importing", {})  # the last of all
     for listener in listeners:
-        listener.wait_for("rebuilt")
-        kinds = [kind for kind, _ in listener.heard]
-        assert kinds.index("rebuilding") < kinds.index("rebuilt")
+        listener.wait_for("importing")
+        assert [kind for kind, _ in listener.heard] == ["hello", "changed", "changed", "importing"]
+        assert listener.heard[2][1]["counts"] == {"mug": 1}
+
+
+def test_pages_hear_when_answers_are_behind_and_when_they_no_longer_are(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "FEW", 0)
+    monkeypatch.setattr(live.Live, "_is_quick", lambda *_: False)
+    studio.taught("mug", png(0, 0), png(0, 1))
+    listener = Listener(studio)
+    studio.post("/api/examples/delete", ids=[1])
+    listener.wait_for("rebuilt")
+    kinds = [kind for kind, _ in listener.heard]
+    assert kinds.index("rebuilding") < kinds.index("rebuilt")
 
 
 def test_the_news_of_an_undo_says_what_was_undone_and_what_could_be_next(studio: Served) -> None:

@@ -67,7 +67,7 @@ def test_photos_taught_one_by_one_are_copied_once_when_somebody_asks(
 def test_where_nothing_more_is_taught_the_next_who_asks_waits_for_nobody(studio: Served) -> None:
     teach_some(studio)
     model, deadline = studio.project.live.current, time.monotonic() + PATIENCE
-    while model._copied < model.position:
+    while model._copied[0] < model._version:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     with model.learner.classifier.learner_._changing():
@@ -91,6 +91,7 @@ def test_one_learner_is_in_memory(tmp_path: Path) -> None:
 def test_a_model_that_broke_off_leaves_no_checkpoint_and_is_replayed_at_the_next_start(tmp_path: Path) -> None:
     with served(tmp_path / "p") as studio:
         teach_some(studio)
+        assert studio.ask(png(0, 50)).status_code == 200
         studio.project.live.current.learner.classifier.learner_._broken = True
         assert studio.ask(png(0, 50)).status_code == 200
     with Project(tmp_path / "p") as project:

@@ -189,4 +189,4 @@ def test_a_project_of_the_first_tables_is_opened_and_goes_on(tmp_path: Path) -> 
             settle(project)
             assert_model_is_its_log(project)
             assert project.store.counts() == {"mug": 2 - opened}
-            assert project.store.undo().sentence == "Taught one."
+            assert project.store.undo()[0].sentence == "Taught one."

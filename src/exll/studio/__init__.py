@@ -4,7 +4,7 @@ The modules, from the disk to the browser::
 
     schema, store, edits             rows in SQLite (WAL): examples, images, steps that can be undone
     pictures, checkpoints            files: images by content hash, thumbnails, saved models
-    model, live                      the model in memory: one writer, answers at any time, rebuilt from the rows
+    model, live                      the model in memory: one writer, answers at any time, can be rebuilt from the rows
     analysed_image, recent_images    from the bytes of a file to a vector; images asked about a moment ago
     thread_pool, events              threads with bounded queues; events for open pages
     project                          all of the above, opened and closed together
@@ -15,8 +15,15 @@ The modules, from the disk to the browser::
     routes, app, serving             the JSON API and the pages, and the server around them
 
 The idea behind "nothing is lost": an example is a row with a number, a label and a vector, committed before anybody is
-told. The model is the replay of the rows that are not deleted, in the order of their numbers, one at a time. Teaching
-appends a row and a step. Whatever else changes rows (undo, relabel, delete, rename, merge) gives the rows a new
-*generation*: the model is replayed in the background, while the old one answers and goes on learning, and takes its
+told. The rows are the truth; the model has learned those that are not deleted, one at a time. Teaching appends a row
+and a step. Whatever else changes rows (undo, relabel, delete, rename, merge) gives the rows a new *generation*. Right
+after the commit the model forgets the rows that are gone or have another label, and learns those that came; or a class
+gets another name. A saved model is used only with the generation that it stands for. Where there is none, a start
+learns all rows in the order of their numbers.
+
+What was relabelled or brought back was learned last, and not at its old place. Means and covariance do not depend on
+that; prototypes, and confidence with them, do a little, as when photos are taught in another order. So no replay
+follows an edit. The model is replayed where it cannot be changed in place: it broke off, its preset cannot, or very
+much came back. That is done in the background, while the old model answers and goes on learning; the new one takes its
 place when it has caught up.
 """

@@ -163,9 +163,9 @@ def delete_class(project: Project, label: str) -> int:
 
 def undo(project: Project) -> Undone:
     """Take back the newest step of all, whoever made it."""
-    edit = project.store.undo()
+    edit, changes = project.store.undo()
     if edit.changes_model:
-        project.live.rebuild()
+        project.live.edit(changes)
     project.last_undone = undone = Undone(edit, time.time())
     _tell(project, "undo", None, undone=undone.to_dict())
     return undone
@@ -197,11 +197,11 @@ def _numbers_of(project: Project, label: str) -> list[int]:
 
 
 def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int], label: str | None) -> int:
-    changed = project.store.edit(kind, sentence, numbers, label, deleted=label is None)
-    if changed:
-        project.live.rebuild()
+    changes = project.store.edit(kind, sentence, numbers, label)
+    if changes:
+        project.live.edit(changes)
         _tell(project, kind, label)
-    return changed
+    return len(changes)
 
 
 def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:

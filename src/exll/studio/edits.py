@@ -2,14 +2,22 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Before: TypeAlias = tuple[int, str, int]  # number, label and whether it was deleted
 Wording: TypeAlias = Callable[[dict[str, int]], str]  # from how many examples of each class a step taught
 
 KEEP = "keep"  # the kind of a step that notes examples as right
+
+
+class Change(NamedTuple):
+    """What a step did to one example: its class before and after, None while it is deleted."""
+
+    example: int
+    before: str | None
+    after: str | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,22 @@ def log_kept(connection: sqlite3.Connection, sentence: str, kept: Sequence[Befor
     _log_changes(connection, _new_edit(connection, KEEP, sentence, None), kept)
 
 
-def take_back(connection: sqlite3.Connection, edit: Edit) -> None:
+def moved_class(changes: Sequence[Change], counts: Mapping[str, int]) -> tuple[str, str] | None:
+    """The old and the new name where a step moved all examples of a class to one class; ``counts`` are those after
+    it."""
+    (_, old, new), *_ = changes
+    if old is None or new is None or old in counts or any((old, new) != moved[1:] for moved in changes):
+        return None
+    return old, new
+
+
+def take_back(connection: sqlite3.Connection, edit: Edit) -> list[Change]:
+    """Says what that did to the examples."""
+    query = (
+        "SELECT id, iif(examples.deleted, NULL, examples.label), iif(changes.deleted, NULL, changes.label) "
+        "FROM changes JOIN examples ON id = example WHERE edit = ? ORDER BY id"
+    )
+    changes = [Change(*row) for row in connection.execute(query, (edit.id,))]
     if not edit.changes_model:
         connection.execute(
             "DELETE FROM kept WHERE (example, label) IN (SELECT example, label FROM changes WHERE edit = ?)", (edit.id,)
@@ -77,6 +100,7 @@ def take_back(connection: sqlite3.Connection, edit: Edit) -> None:
         (edit.id,),
     )
     connection.execute("DELETE FROM edits WHERE id = ?", (edit.id,))
+    return [change for change in changes if change.before != change.after]
 
 
 def _last_of_group(connection: sqlite3.Connection, group: str | None) -> int | None:

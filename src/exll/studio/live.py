@@ -1,19 +1,21 @@
-"""The model in memory. One thread changes it, in the order of commits; any thread may ask at any time; a rebuild runs
-in the background."""
+"""The model in memory. One thread changes it, in the order of commits; any thread may ask at any time. Where it cannot
+be changed in place, it is rebuilt in the background."""
 
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from exll.errors import LearningInterruptedError
 from exll.features.backbone import OnnxBackbone
+from exll.learner.preset import DEFAULT_PRESET
 from exll.linalg.threads import one_blas_thread
 from exll.studio.checkpoints import Checkpoints
+from exll.studio.edits import Change, moved_class
 from exll.studio.errors import BusyError
 from exll.studio.events import Events
 from exll.studio.model import Model
@@ -23,8 +25,11 @@ Result = TypeVar("Result")
 
 MOST_WAITING = 64
 CHUNK = 32
+FEW = 32  # examples: to learn so many anew takes no longer than to change a model
+MOST_IN_PLACE = 500  # examples to learn: others who teach would wait too long for more
 CHECKPOINT_EVERY = 500
 QUIET_SECONDS = 0.05
+LONG_QUIET_SECONDS = 5.0
 TIME_FOR_OTHERS = 8.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
 LONGEST_PAUSE = 0.25  # but not longer
 
@@ -34,8 +39,9 @@ log = logging.getLogger(__name__)
 class Live:
     """``current`` answers. Changes go through ``write``, which runs them one after the other.
 
-    ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild. Until
-    it is closed, BLAS has one thread (:mod:`exll.linalg.threads`).
+    ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild.
+    ``rebuilding`` says that answers are behind what was acknowledged, until a rebuild has ended. Until it is closed,
+    BLAS has one thread (:mod:`exll.linalg.threads`).
     """
 
     def __init__(
@@ -55,8 +61,9 @@ class Live:
         self._in_demand = in_demand
         self._waiting: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(MOST_WAITING)
         self._wanted = threading.Event()
+        self.rebuilding = False
         self._closing = False
-        self._checkpoint_at = 0
+        self._checkpoint = 0, 0  # generation and position of the last one
         with ExitStack() as limited:
             limited.enter_context(one_blas_thread())
             self.current = self._restored()
@@ -79,10 +86,6 @@ class Live:
         self._save_checkpoint()
         self._limited.close()
 
-    @property
-    def rebuilding(self) -> bool:
-        return self.current.generation != self._store.generation
-
     def write(self, change: Callable[[], Result]) -> "Future[Result]":
         """Run a change in the writer's thread; refused at once where too many wait."""
         future: Future[Result] = Future()
@@ -102,15 +105,40 @@ class Live:
                 self.current.learn(rows)
             except Exception:  # the rows are safe; only this model can no longer be trusted
                 log.exception("learning broke off; the model is replayed")
-                self._wanted.set()
+                self._rebuild_in_background()
                 return
             rows = self._store.rows_after(self.current.position, CHUNK)
         self.current.acknowledge()
-        if self.current.position - self._checkpoint_at >= CHECKPOINT_EVERY:
+        if self.current.position - self._checkpoint[1] >= CHECKPOINT_EVERY:
             self._save_checkpoint()
 
-    def rebuild(self) -> None:
-        """Replay the log in the background; to be called by changes that did more than append."""
+    def edit(self, changes: Sequence[Change]) -> None:
+        """Change the model in place; to be called right after the commit of a step that did more than append."""
+        model = self.current
+        try:
+            counts = self._store.counts()
+            if sum(counts.values()) <= FEW:
+                self._adopt(self._new_model())
+            elif not self.rebuilding and self._is_quick(changes, counts):
+                model.edit(changes, counts, self._store.rows_of(change.example for change in changes))
+                model.generation = self._store.generation
+                model.acknowledge()
+            else:
+                self._rebuild_in_background()
+        except Exception:
+            log.exception("the model could not be changed in place; it is replayed")
+            self._rebuild_in_background()
+
+    def _is_quick(self, changes: Sequence[Change], counts: dict[str, int]) -> bool:
+        """Every preset can rename a class; to forget something, others than ours learn everything else again."""
+        if (moved := moved_class(changes, counts)) is not None and counts[moved[1]] == len(changes):
+            return True
+        comes = 0 if moved is not None else sum(change.after is not None for change in changes)
+        return self._preset == DEFAULT_PRESET and comes <= MOST_IN_PLACE
+
+    def _rebuild_in_background(self) -> None:
+        """Replay the log; until that has ended, the old model answers, and learns what is taught."""
+        self.rebuilding = True
         self._events.publish("rebuilding", {"done": 0, "examples": sum(self._store.counts().values())})
         self._wanted.set()
 
@@ -119,8 +147,8 @@ class Live:
         model = self._new_model()
         found = self._checkpoints.newest()
         if found is not None:
-            model.learner.classifier, model.position = found
-            self._checkpoint_at = model.position
+            model.go_on_from(*found)
+            self._checkpoint = model.generation, model.position
         while rows := self._store.rows_after(model.position, CHUNK):
             model.learn(rows)
         model.acknowledge()
@@ -142,16 +170,25 @@ class Live:
             self._leave_time_for_others(started)
 
     def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
-        """While no change comes, make what the next who asks would have to wait for."""
-        try:
-            return self._waiting.get(timeout=QUIET_SECONDS)
-        except queue.Empty:
+        """While no change comes, make what the next who asks would have to wait for; then what the next start would
+        have to, where an edit made the last checkpoint useless."""
+        for seconds, use_the_time in ((QUIET_SECONDS, self._copy), (LONG_QUIET_SECONDS, self._save_edited)):
             try:
-                _ = self.current.snapshot
-            except Exception:
-                log.exception("the model cannot be copied; it is replayed")
-                self._wanted.set()
-            return self._waiting.get()
+                return self._waiting.get(timeout=seconds)
+            except queue.Empty:
+                use_the_time()
+        return self._waiting.get()
+
+    def _copy(self) -> None:
+        try:
+            _ = self.current.snapshot
+        except Exception:
+            log.exception("the model cannot be copied; it is replayed")
+            self._rebuild_in_background()
+
+    def _save_edited(self) -> None:
+        if self._checkpoint[0] != self.current.generation:
+            self._save_checkpoint()
 
     def _rebuild_when_wanted(self) -> None:
         while True:
@@ -195,15 +232,21 @@ class Live:
             fresh.learn(rows)
         fresh.acknowledge()
         self.current = fresh
+        was_behind, self.rebuilding = self.rebuilding, False
         self._save_checkpoint()
-        self._events.publish("rebuilt", {"generation": fresh.generation})
+        if was_behind:
+            self._events.publish("rebuilt", {"generation": fresh.generation})
 
     def _save_checkpoint(self) -> None:
+        """Only of a model that stands for what is committed now."""
         model = self.current
-        if not model.position or self.rebuilding:
+        if not model.position or self.rebuilding or model.generation != self._store.generation:
             return
         try:
             self._checkpoints.save(model.learner.classifier, model.generation, model.position)
         except LearningInterruptedError:  # a replay is wanted already, or will be at the next start
             return
-        self._checkpoint_at = model.position
+        except Exception:  # it only saves the next start some work
+            log.exception("the model could not be saved")
+            return
+        self._checkpoint = model.generation, model.position

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from exll.errors import LearningInterruptedError
 from exll.estimator import ExLLClassifier, Prediction
 from exll.features.backbone import OnnxBackbone
 from exll.learner.glocal.judgement import FALSE_ALARMS
+from exll.studio.edits import Change, moved_class
 from exll.studio.errors import ConflictError
 from exll.studio.store import Row
 from exll.vision import ImageLearner
@@ -21,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class Model:
-    """The replay of one generation of the log up to a position.
+    """What was learned from one generation of the log up to a position.
 
     ``learner`` belongs to the one thread that teaches it. ``snapshot`` is a copy that never changes: whoever asks takes
     it once, so that a whole answer is of one moment. It holds at least what was acknowledged. It is made by the first
@@ -32,10 +33,10 @@ class Model:
         self.learner = ImageLearner(backbone, preset)
         self.generation = generation
         self.position = 0
-        self._acknowledged = 0
+        self._version = 0  # how often it has changed
+        self._acknowledged = 0  # the version that everybody is to know
         self._copying = threading.Lock()
-        self._copied = 0  # the position of the snapshot
-        self._snapshot = ImageLearner(backbone, preset)
+        self._copied = 0, ImageLearner(backbone, preset)  # the snapshot and its version
         self._remembering = threading.Lock()
         self._remembered: dict[str, tuple[int, Any]] = {}
 
@@ -43,42 +44,66 @@ class Model:
     def knows_something(self) -> bool:
         return hasattr(self.snapshot.classifier, "learner_")
 
+    def go_on_from(self, classifier: ExLLClassifier, position: int) -> None:
+        """From a checkpoint."""
+        self.learner.classifier, self.position = classifier, position
+        self._version += 1
+
     def learn(self, rows: Sequence[Row]) -> None:
         """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is
         to give the very same model."""
         for row in rows:
             self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)])
-            self.position = row.id
+            self.position = max(self.position, row.id)  # undo brings back older ones
+            self._version += 1
+
+    def edit(self, changes: Sequence[Change], counts: Mapping[str, int], rows: Sequence[Row]) -> None:
+        """Follow a step that changed examples which were learned before. ``counts`` are those after it, and ``rows``
+        the examples that it changed, as far as they are not deleted now. Where this raises, the model is neither the
+        old nor the new one."""
+        _ = self.snapshot  # of what was acknowledged: nobody is to copy half of a step
+        classifier, moved = self.learner.classifier, moved_class(changes, counts)
+        if moved is not None:
+            classifier.rename_class(*moved, merge=True)
+        else:
+            gone = [str(change.example) for change in changes if change.before is not None]
+            if gone:
+                classifier.forget(gone)
+            self.learn(rows)
+            classifier.learner_.renew()  # here, so that nobody who asks waits for it
+        self._version += 1
 
     def acknowledge(self) -> None:
         """What was learned until now is known to all who ask from now on."""
-        self._acknowledged = self.position
+        self._acknowledged = self._version
 
     @property
     def snapshot(self) -> ImageLearner:
-        if self._copied < self._acknowledged:
+        return self._newest_copy()[1]
+
+    def _newest_copy(self) -> tuple[int, ImageLearner]:
+        if self._copied[0] < self._acknowledged:
             with self._copying:
-                if self._copied < self._acknowledged:
+                if self._copied[0] < self._acknowledged:
                     self._copy()
-        return self._snapshot
+        return self._copied
 
     def _copy(self) -> None:
         snapshot, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
-        position = self.position  # read before the copy, which may hold more
+        version = self._version  # read before the copy, which may hold more
         with contextlib.suppress(LearningInterruptedError):  # then a replay is on its way, and the old one answers
             snapshot.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
-            self._snapshot, self._copied = snapshot, position
+            self._copied = version, snapshot
 
     def predict(self, vector: NDArray[np.float32], false_alarms: float = FALSE_ALARMS) -> Prediction:
         return self.taught().predict_vectors(vector[None], false_alarms=false_alarms)[0]
 
     def remembered(self, name: str, make: Callable[[ExLLClassifier], Result]) -> Result:
-        """What takes seconds to make, such as a map: made once for as long as nothing is learned."""
+        """What takes seconds to make, such as a map: made once for as long as the model stays as it is."""
         with self._remembering:
-            classifier = self.snapshot.classifier
-            learned = classifier.learner_.sample_count
-            if name not in self._remembered or self._remembered[name][0] != learned:
-                self._remembered[name] = learned, make(classifier)
+            version, snapshot = self._newest_copy()
+            if name not in self._remembered or self._remembered[name][0] != version:
+                self._remembered[name] = version, make(snapshot.classifier)
             return cast(Result, self._remembered[name][1])
 
     def taught(self) -> ImageLearner:

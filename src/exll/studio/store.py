@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
-from exll.studio.edits import Edit, Wording, last_edit, log_edit, log_kept, log_taught, take_back
+from exll.studio.edits import Change, Edit, Wording, last_edit, log_edit, log_kept, log_taught, take_back
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.schema import migrate
 
 DATABASE = "studio.db"
 LARGEST_ID = 2**63 - 1
 GIVEN = "(SELECT value FROM json_each(?))"  # any number of them, where a list of variables is bounded
+ROW = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted"
 EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted FROM examples"
 
 
@@ -139,12 +140,11 @@ class Store:
 
     def rows_after(self, position: int, most: int) -> list[Row]:
         """What a model that stands at a number has to learn next."""
-        query = (
-            "SELECT id, label, vector FROM examples JOIN images USING (digest) "
-            "WHERE NOT deleted AND id > ? ORDER BY id LIMIT ?"
-        )
-        rows = self._reading().execute(query, (position, most))
-        return [Row(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
+        return self._rows(f"{ROW} AND id > ? ORDER BY id LIMIT ?", position, most)
+
+    def rows_of(self, numbers: Iterable[int]) -> list[Row]:
+        """Those of these examples that are not deleted, in the order of their numbers."""
+        return self._rows(f"{ROW} AND id IN {GIVEN} ORDER BY id", _json(numbers))
 
     def kept(self) -> set[int]:
         """Examples that somebody looked at and found right, with the label they have now."""
@@ -186,34 +186,34 @@ class Store:
             log_taught(connection, kind, group, [(example.id, example.label, 1) for example in added], wording)
         return added
 
-    def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None, deleted: bool = False) -> int:
-        """Give live examples another label, or delete them. Says how many changed; none is no edit."""
+    def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None) -> list[Change]:
+        """Give live examples another label; without one, delete them. Says what changed; nothing is no edit."""
         with self._transaction() as connection:
             before = connection.execute(
-                f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND (? OR label != ?)",
-                (_json(numbers), deleted, label),
+                f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND label IS NOT ?",
+                (_json(numbers), label),
             ).fetchall()
             if not before:
-                return 0
-            after = [(old if label is None else label, int(deleted), number) for number, old, _ in before]
+                return []
+            after = [(old if label is None else label, int(label is None), number) for number, old, _ in before]
             connection.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
             log_edit(connection, kind, sentence, before)
             generation = self._next_generation(connection)
         self.generation = generation
-        return len(before)
+        return [Change(number, old, label) for number, old, _ in before]
 
-    def undo(self) -> Edit:
+    def undo(self) -> tuple[Edit, list[Change]]:
         """Take the last edit back, as if it had never been."""
         edit = self.last_edit()
         if edit is None:
             raise ConflictError("there is nothing to undo.")
         generation = self.generation
         with self._transaction() as connection:
-            take_back(connection, edit)
+            changes = take_back(connection, edit)
             if edit.changes_model:
                 generation = self._next_generation(connection)
         self.generation = generation
-        return edit
+        return edit, changes
 
     def renew(self, name: str, value: str) -> None:
         """Set a value that the model depends on: it has to be replayed."""
@@ -281,6 +281,10 @@ class Store:
             self._opened.append(connection)
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
+
+    def _rows(self, query: str, *values: Any) -> list[Row]:
+        rows = self._reading().execute(query, values)
+        return [Row(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
 
     def _one(self, query: str, *values: Any) -> Any:
         return self._reading().execute(query, values).fetchone()

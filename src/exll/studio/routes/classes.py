@@ -10,7 +10,7 @@ from exll.studio.actions import delete_class, merge_class, rename_class
 from exll.studio.class_names import clean_label
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import Changed, LabelText
+from exll.studio.routes.shapes import REBUILDING, Changed, LabelText
 
 NEWEST = 8
 TOO_NEW = "The model is still learning this class."
@@ -37,7 +37,7 @@ class ClassShape(BaseModel):
 class ClassesAnswer(BaseModel):
     classes: list[ClassShape]
     examples: int
-    rebuilding: bool
+    rebuilding: bool = Field(description=REBUILDING)
 
 
 class Rename(BaseModel):

@@ -44,7 +44,7 @@ async def examples(
 
 @router.post("/relabel")
 async def relabel_examples(project: CurrentProject, wanted: Relabel) -> Changed:
-    """Give examples another label; the model is replayed as if they had always had it."""
+    """Give examples another label. With the answer the model is as if they had never had the old one."""
     label, numbers = clean_label(wanted.label), set(wanted.ids)
     changed = await change(project, lambda: relabel(project, numbers, label))
     return Changed(changed=changed, rebuilding=project.live.rebuilding)
@@ -52,7 +52,7 @@ async def relabel_examples(project: CurrentProject, wanted: Relabel) -> Changed:
 
 @router.post("/delete")
 async def delete_examples(project: CurrentProject, wanted: Numbers) -> Changed:
-    """Delete examples; the model is replayed as if they had never been. Undo brings them back."""
+    """Delete examples. With the answer the model is as if they had never been taught. Undo brings them back."""
     numbers = set(wanted.ids)
     changed = await change(project, lambda: delete(project, numbers))
     return Changed(changed=changed, rebuilding=project.live.rebuilding)

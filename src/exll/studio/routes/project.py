@@ -8,7 +8,7 @@ from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import EditShape, UndoneShape
+from exll.studio.routes.shapes import REBUILDING, EditShape, UndoneShape
 from exll.studio.routes.teach import MOST_FILES
 from exll.version import __version__
 
@@ -36,7 +36,7 @@ class ProjectAnswer(BaseModel):
     storage: Storage
     undo: EditShape | None = Field(description="the step that undo would take back: the newest, whoever made it")
     undone: UndoneShape | None = Field(description="the step that was undone last since the studio was started")
-    rebuilding: bool
+    rebuilding: bool = Field(description=REBUILDING)
     false_alarms: float = Field(description="how strict answers are: the share of known things called unusual")
     limits: dict[str, int]
 
@@ -52,7 +52,7 @@ class PurgeAnswer(BaseModel):
 class UndoAnswer(BaseModel):
     undone: UndoneShape
     next: EditShape | None
-    rebuilding: bool
+    rebuilding: bool = Field(description=REBUILDING)
 
 
 @router.get("/project")

@@ -95,15 +95,19 @@ class TaughtFile(BaseModel):
         )
 
 
+REBUILDING = (
+    "whether answers are still without the last changes: rare, since the model changes with the examples; the event "
+    "'rebuilt' says when they have them"
+)
+
+
 class Numbers(BaseModel):
     ids: list[Number] = Field(min_length=1, max_length=MOST_AT_ONCE)
 
 
 class Changed(BaseModel):
     changed: int = Field(description="how many examples changed")
-    rebuilding: bool = Field(
-        description="whether the model is being replayed; the event 'rebuilt' says when it is done"
-    )
+    rebuilding: bool = Field(description=REBUILDING)
 
 
 class MapPrototype(BaseModel):

@@ -8,12 +8,13 @@ import "./strictness.js";
 import { byId, fill, h, wait } from "./dom.js";
 import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { offerMaps } from "./evidence_map.js";
-import { onAny } from "./events.js";
+import { on, onAny } from "./events.js";
 import { complain, say, tell, trying } from "./notice.js";
 import { tooLarge } from "./upload.js";
 
 const BETWEEN = 300; // milliseconds from one question of the camera to the next, at least
 const SPOKEN_EVERY = 4000;
+const EDITS = new Set(["relabel", "delete", "rename", "merge", "delete class", "undo"]); // changes of what was taught
 
 const [stage, answer, evidence, where] = ["stage", "answer", "evidence", "where"].map(byId);
 const [live, freeze] = ["live", "freeze"].map(byId);
@@ -22,7 +23,7 @@ let asking = 0; // the number of the newest question: a late answer to an older 
 let picture = null; // of the newest question
 let shown = null; // {asked, prediction, taughtAs} of the picture on the stage
 
-const correction = new Correction(byId("correction"), () => shown && explain({ asked: shown.asked }));
+const correction = new Correction(byId("correction"), explainAgain);
 
 /** @param {Blob} file */
 async function ask(file) {
@@ -40,6 +41,10 @@ async function ask(file) {
   shown = null;
   const found = await explain({ file });
   if (found) await correction.offer(shown);
+}
+
+async function explainAgain() {
+  if (shown && (await explain({ asked: shown.asked }))) await correction.offerAgain(shown);
 }
 
 function stagePicture(file) {
@@ -159,6 +164,7 @@ freeze.addEventListener("click", async () => ask(await camera.frame()));
 onDrop(byId("show"), receive);
 onPaste(receive);
 guardPage();
-onAny(["rebuilt", "settings"], () => shown && explain({ asked: shown.asked }));
+onAny(["rebuilt", "settings"], explainAgain);
+on("changed", ({ kind }) => EDITS.has(kind) && explainAgain());
 addEventListener("pagehide", () => camera.close());
 welcome();

@@ -16,10 +16,16 @@ export class Correction {
     fill(this.element);
   }
 
-  /** @param {{asked: string, prediction: any, taughtAs: any[]}} about */
-  async offer(about) {
+  /** After an edit the classes may be others. What somebody is typing stays, and so does what a correction did. */
+  async offerAgain(about) {
+    const typing = this.element.querySelector("#other");
+    if (typing) await this.offer(about, () => typing.isConnected && !typing.value);
+  }
+
+  /** @param {{asked: string, prediction: any, taughtAs: any[]}} about @param {() => boolean} wanted Still, by then. */
+  async offer(about, wanted = () => true) {
     const answer = await trying(() => get("/api/classes"));
-    if (!answer) return;
+    if (!answer || !wanted()) return;
     const { label, known } = about.prediction;
     const others = answer.classes.map((one) => one.label).filter((one) => !(known && one === label));
     const input = h("input", { id: "other", autocomplete: "off", maxlength: 100, placeholder: "a new name" });
@@ -94,7 +100,7 @@ export class Correction {
     fill(
       this.element,
       h("h2", {}, "Changed"),
-      h("p", {}, "The class of the picture is ", quoted(label), " now. The model is learning the change."),
+      h("p", {}, "The class of the picture is ", quoted(label), " now."),
     );
     this.changed();
   }
