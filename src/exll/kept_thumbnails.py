@@ -121,10 +121,13 @@ class KeptThumbnails:
         self._pictures = {i: picture for i, picture in together.items() if i in kept}
 
     def _leave_forgotten(self) -> None:
-        """The picture of a sample goes with its record."""
-        if self.learner is not None and self._pictures:
-            there = {record.position for record in self.learner.records_at(self._pictures)}
-            self._pictures = {i: picture for i, picture in self._pictures.items() if i in there}
+        """The picture of a sample goes with its record; and merged models have fewer prototypes than each had."""
+        if self.learner is None or not self._pictures:
+            return
+        kept = {record.position for record in self.learner.records_at(self._pictures)}
+        if len(kept) > self.per_prototype * self.learner.prototype_count + BLOCK:
+            kept = self.learner.nearest_of(kept, self.per_prototype)
+        self._pictures = {i: picture for i, picture in self._pictures.items() if i in kept}
 
     def by_name(self) -> dict[str, bytes]:
         """The pictures by the name of their example."""
