@@ -24,7 +24,9 @@ from exll.types import Group, Label, Matrix, Vector
 
 SAME = 1e-10  # the squared distance of a unit vector from itself, with room for rounding
 LONGER = 1e-6  # by so much may the mean of unit vectors be longer than they are, with room for rounding
-DIGEST_BYTES = 16  # of one example in a lesson
+DIGESTS_BYTES = 16  # of the two digests of one example in a lesson
+SAME_HALF = 1e-6  # as SAME, for vectors that were kept in half precision
+ANY = object()  # any ref, or none
 NAMED = 3
 SHOWN = r"sample [1-9][0-9]*"  # how a sample without a ref is shown
 GIVE_AGAIN = (
@@ -141,7 +143,7 @@ def by_vector(learner: ExLL, X: Matrix, labels: Sequence[Label], refs: Sequence[
     every = learner.parameters.records in ("refs", "vectors")
     found: list[Chosen] = []
     for row, (x, label) in enumerate(zip(X, labels, strict=True)):
-        sample, record = remembered[label].take(x, None if refs is None else refs[row])
+        sample, record = remembered[label].take(x, ANY if refs is None else refs[row])
         if (record is None and every) or not remembered[label].can_hold(x):
             raise InputError(f"row {row} was not learned as {label!r}; nothing was changed.")
         found.append((sample, record))
@@ -158,17 +160,18 @@ class _OfClass:
         self._free = np.ones(len(self._samples), bool)
         vectors = [record.vector for _, _, record in self._samples if record.vector is not None]
         self._vectors = np.array(vectors) if vectors else None
+        self._same = [SAME_HALF if record.position < learner.inexact else SAME for _, _, record in self._samples]
 
     @property
     def count(self) -> int:
         return self._cloud.count
 
-    def take(self, x: Vector, ref: str | None) -> tuple[Learned, Record | None]:
-        """By its ref where one is given, and by its vector where that is kept."""
+    def take(self, x: Vector, ref: Any) -> tuple[Learned, Record | None]:
+        """By its ref, unless it may have any, and by its vector where that is kept."""
         fits = self._free.copy()
         if self._vectors is not None:
-            fits &= np.square(self._vectors - x).sum(axis=1) < SAME
-        if ref is not None:
+            fits &= np.square(self._vectors - x).sum(axis=1) < self._same
+        if ref is not ANY:
             fits &= np.array([record.ref == ref for _, _, record in self._samples], bool)
         if not fits.any():
             return Learned(x, self._k), None
@@ -199,13 +202,13 @@ def with_places(lessons: Sequence[dict[str, Any]], new_place: Callable[[int], in
 def _with_places(lesson: dict[str, Any], new_place: Callable[[int], int | None]) -> dict[str, Any]:
     packed = base64.b64decode(lesson.get("digests", ""))
     places = [place for start, count in lesson.get("spans", []) for place in range(start, start + count)]
-    if not places or len(places) * DIGEST_BYTES != len(packed):  # of before, when places were not kept
+    if not places or len(places) * DIGESTS_BYTES != len(packed):  # of before, when places were not kept
         return lesson
     kept, digests = [], bytearray()
     for i, place in enumerate(map(new_place, places)):
         if place is not None:
             kept.append(place)
-            digests += packed[i * DIGEST_BYTES : (i + 1) * DIGEST_BYTES]
+            digests += packed[i * DIGESTS_BYTES : (i + 1) * DIGESTS_BYTES]
     return {**lesson, "digests": base64.b64encode(digests).decode(), "spans": _spans(kept)}
 
 

@@ -81,7 +81,7 @@ class ExLLClassifier(StreamClassifier):
         sample. Answers always use the exact precision; but where samples were placed and which pairs were counted
         depends on it.
     records : "none", "refs", "vectors" or an integer, default "refs"
-        What is remembered of the samples: nothing; the ref of each; a float16 vector of each too; or the N samples
+        What is remembered of the samples: nothing; the ref of each; its vector, too; or the N samples
         nearest each prototype, with vectors.
     max_prototypes : int or None, default None
         How many prototypes a class may have at most; None lets it grow slowly with its examples. For "glocal".
@@ -502,6 +502,7 @@ class ExLLClassifier(StreamClassifier):
         others = [one for one in found if self.learner_.labels[one[0]] != label]
         moved, start = as_learned(self.learner_, others), self.learner_.learned_count
         if moved:
+            self.learner_.check_forgettable([sample for sample, _ in moved])
             # First the new, then the old: so a class that is emptied by it may be the only one.
             self.learner_.learn_again([sample for sample, _ in moved], label, [record.ref for _, _, record in others])
             # Prototypes of a class that was edited before are formed anew only now.

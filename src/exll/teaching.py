@@ -89,8 +89,8 @@ def prepare_lesson(model: Model, stream: Stream, order: str, seed: int, again: b
     """The lesson to go on with, or a new one, and what of the stream belongs to it.
 
     Examples of earlier lessons are left out, also renamed ones: of a folder that has changed only what is new is
-    learned. Where nothing is
-    new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of everything.
+    learned. Where nothing is new the stream comes back empty, with the last lesson. ``again`` makes a new lesson of
+    everything.
     """
     fingerprint = stream.fingerprint()
     earlier = [Lesson(**entry) for entry in getattr(model.classifier, "lessons_", [])]

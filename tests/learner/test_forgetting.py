@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exll import ExLLClassifier
-from exll.errors import InputError
+from exll import ExLLClassifier, load
+from exll.errors import InputError, LearningInterruptedError
 from exll.learner.exll import ExLL, Learned
 from exll.learner.glocal import reservoir
 from exll.learner.glocal.judgement import Judgement
@@ -20,6 +20,7 @@ from exll.types import Group, Label, Matrix, RecordsKind, Vector
 from support import Stream, both_presets, random_stream, scatter_matrix, stream_of_clips, untaught
 
 Edit = tuple[Stream, list[int]]
+OLD_FILES = Path(__file__).parents[1] / "saving" / "old_files"
 
 
 @st.composite
@@ -448,3 +449,80 @@ def test_the_lift_is_that_of_the_samples_left(monkeypatch: pytest.MonkeyPatch) -
     learner.forget(remembered(learner, refs_of(range(120, 125))))
     learner.renew()
     assert not learner._lift.begun  # 75 are left
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_streams_of_repeated_vectors_can_be_saved_and_opened_at_any_length(times: int, tmp_path: Path) -> None:
+    X = np.repeat(np.random.default_rng(0).normal(size=(1200 // times, 70)), times, axis=0)
+    model, path = ExLLClassifier().partial_fit(X[:1030], [i % 3 for i in range(1030)]), tmp_path / "m.exll"
+    for i in range(1030, 1060, 6):
+        model.partial_fit(X[i : i + 6], [k % 3 for k in range(i, i + 6)])
+        model.save(path)
+        assert load(path, ExLLClassifier).learner_.sample_count == i + 6
+
+
+@pytest.mark.parametrize("records", ["refs", "vectors"])
+def test_a_model_that_forgot_nearly_all_that_varied_still_answers(records: RecordsKind) -> None:
+    """The sums of the lift are in single precision, and hardly anything is left of them."""
+    rng = np.random.default_rng(1)
+    varied = rng.normal(size=(1500, 64))
+    tight = 1.0 + 0.005 * rng.normal(size=(1050, 64)) + np.eye(64)[[i % 2 for i in range(1050)]]
+    X, y = np.concatenate([varied, tight]), [i % 2 for i in range(2550)]
+    refs = [f"{i}" for i in range(2550)]
+    model = ExLLClassifier(records=records, lengths="ignored").fit(X, y, refs=refs)
+    model.forget(refs[:1500], X=X[:1500], y=y[:1500])
+    assert (model.predict(tight) == y[1500:]).mean() > 0.99
+
+
+@pytest.mark.parametrize("records", ["none", 1, 3])
+def test_examples_given_again_leave_their_groups_and_prototypes(records: RecordsKind, tmp_path: Path) -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(80, 12)), [i // 4 % 3 for i in range(80)]
+        model = ExLLClassifier(records=records, lengths="ignored")
+        model.partial_fit(X, y, groups=[f"day {i // 4}" for i in range(80)])
+        for gone in np.split(rng.permutation(80)[:72], 6):
+            model.forget(X=X[gone], y=[y[i] for i in gone])
+        model.save(tmp_path / "m.exll")
+        assert load(tmp_path / "m.exll", ExLLClassifier).learner_.sample_count == 8
+
+
+def test_no_pending_row_tells_what_was_forgotten() -> None:
+    rng = np.random.default_rng(0)
+    model = ExLLClassifier(records="refs").fit(
+        rng.normal(size=(120, 70)), [0, 1] * 60, refs=[f"{i}" for i in range(120)]
+    )
+    x = rng.normal(size=(1, 70))
+    model.partial_fit(x, [0], refs=["last"])
+    model.forget(["last"], X=x, y=[0])
+    assert len(model.learner_._statistics.scatter.pending) == 0
+
+
+def test_what_cannot_be_forgotten_is_not_relabelled_either() -> None:
+    model = load(OLD_FILES / "format-7-paper-vectors-119.exll", ExLLClassifier)
+    model.partial_fit(np.eye(16)[:3], ["mug"] * 3, refs=["n1", "n2", "n3"])
+    with pytest.raises(InputError, match="learning the rest again"):
+        model.relabel("n2", "kettle")
+    assert model.learner_.sample_count == 122
+
+
+def test_an_unnamed_example_is_not_taken_for_a_named_one() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 70))
+    model = ExLLClassifier().fit(X, list("aaabbb"), refs=["secret.jpg", None, "3.jpg", "4.jpg", "5.jpg", "6.jpg"])
+    model.forget([None], X=X[1:2], y=["a"])
+    assert {record.ref for _, _, record in model.learner_.remembered_class(0)} == {"secret.jpg", "3.jpg"}
+
+
+def test_an_interrupt_while_a_model_is_renewed_is_held_back_or_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = random_stream(3, width=6, classes=2, samples=60, repeats=0)
+    learner = after_forgetting(stream, [0, 1])
+    assert isinstance(learner, GlocalLearner)
+
+    def broken(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(learner._reservoir, "assign", broken)
+    with pytest.raises(MemoryError):
+        learner.inference()
+    with pytest.raises(LearningInterruptedError):
+        learner.inference()

@@ -13,7 +13,7 @@ import pytest
 
 from exll.errors import InputError
 from exll.studio import live
-from exll.studio.actions import delete, delete_class, merge_class, relabel, rename_class, teach_images, undo
+from exll.studio.actions import delete, delete_class, merge_class, purge, relabel, rename_class, teach_images, undo
 from exll.studio.model import Model
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID
@@ -229,3 +229,12 @@ def test_after_a_hundred_random_steps_the_model_knows_its_log(tmp_path: Path, se
             if step % 10 == 9:
                 assert_model_knows_its_log(project, alike=False)
         assert len(project.store.examples(None, LARGEST_ID, -1)) > live.FEW
+
+
+def test_no_saved_model_holds_what_was_purged(hand: Hand) -> None:
+    project, models = hand.project, hand.project.folder / "models"
+    hand.write(project.live._save_checkpoint)
+    assert len(list(models.iterdir())) == 1
+    hand.write(lambda: delete(project, [1, 2]))
+    hand.write(lambda: purge(project))
+    assert not list(models.iterdir())

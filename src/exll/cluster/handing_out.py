@@ -34,7 +34,7 @@ def hand_out(tree: ModelTree, workers: Workers, progress: Progress) -> None:
         try:
             while True:
                 waiting = [node for node in tree.ready() if node not in running.values() and node not in deadly]
-                chosen = [node for node in waiting if deaths[node] < SUSPECT][: workers.count() - len(running)]
+                chosen = [node for node in waiting if deaths[node] < SUSPECT][: max(0, workers.count() - len(running))]
                 for node in chosen or ([] if running else waiting[:1]):
                     future = workers.client.submit(do, _packed(tree.job(node, workers.on_this_machine)), pure=False)
                     running[future] = node

@@ -55,6 +55,8 @@ class ModelTree:
             models = [self.held[child] for child in below]
             if None in models:  # where one of two learned nothing, the other is both
                 self.held[node] = next((model for model in models if model is not None), None)
+                for child in below:
+                    del self.held[child]
             else:
                 yield node
 
@@ -79,7 +81,8 @@ class ModelTree:
             self.parts.note(node[0], skipped, len(self.shards[node[0]]))
         self.held[node] = None if model is None else place
         for child in self.made_of.get(node, ()):
-            if (merged := self.held.pop(child)) is not None:
+            merged = self.held.pop(child)
+            if merged is not None and node[0] >= 0:  # the base may be another one when a stopped run goes on
                 merged.unlink(missing_ok=True)
 
     @property

@@ -25,6 +25,7 @@ class Guarded(Generic[Answers]):
         self.lock: Any = ForkSafeLock()
         self._broken = False
         self._is_published = False
+        self._outdated = False  # whether a change has left something to be done by _renew
         self._answers: Answers | None = None
         self._published: Self | None = None
 
@@ -39,7 +40,9 @@ class Guarded(Generic[Answers]):
             self._check_whole()
             if self._answers is None:
                 with one_blas_thread():
-                    self._renew()
+                    if self._outdated:
+                        with self._changing():
+                            self._renew()
                     self._answers = self._make_answers()
             return self._answers
 

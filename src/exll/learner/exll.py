@@ -92,7 +92,6 @@ class ExLL(Guarded[Inference], ABC):
         self._history = History()
         self._precision = self._new_precision()
         self._labels: list[Label] = []
-        self._outdated = False  # whether the precision and what was judged are those of other samples
         self.gathers = False  # see gather
 
     @abstractmethod
@@ -247,13 +246,17 @@ class ExLL(Guarded[Inference], ABC):
 
     def forget(self, samples: Sequence[Learned]) -> None:
         """Be as if these samples had never been learned; at least one other must be left."""
-        self._check_editable()
-        self._check_forgettable(samples)
+        self.check_forgettable(samples)
         if len(samples) >= self.sample_count:
             raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
         with one_blas_thread(), self._changing():
             self._unmeasure()
             self._forget(samples)
+
+    def check_forgettable(self, samples: Sequence[Learned]) -> None:
+        """An InputError where these cannot be forgotten."""
+        self._check_editable()
+        self._check_forgettable(samples)
 
     def _unmeasure(self) -> None:
         """Means are about to change by themselves; what follows from them is made anew when it is needed."""

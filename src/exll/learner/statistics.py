@@ -15,7 +15,7 @@ from exll.linalg.lapack import add_outer_products, add_outer_products_packed
 from exll.types import Matrix, Tensors, Vector
 
 FOLD_ROWS = 64
-ROUNDING = 4e-16  # of double precision, with room; the sums of the lift have a ridge far above theirs
+ROUNDING = {8: 4e-16, 4: 4e-9}  # of sums, by the bytes of a number, with room
 KEPT_ROUNDING = 1e-9  # of unit vectors in the records (exll.linalg.fixed_point), with room
 TRACE_TOLERANCE = {8: 1e-6, 4: 1e-3}  # by the bytes of a number
 
@@ -84,10 +84,14 @@ class Scatter:
         if self.triangle is None:
             self._fold_rows()
         assert self.triangle is not None
+        if self._pending_count:
+            self.fold()  # or a pending row would still tell what it was
         squares = np.vecdot(rows, rows)
         lost = float(squares.sum())
         self.count -= len(rows)
-        self.rounding += ROUNDING * (self.trace + lost) + KEPT_ROUNDING * float(np.sqrt(squares).sum())
+        self.rounding += ROUNDING[self.dtype.itemsize] * (self.trace + lost) + KEPT_ROUNDING * float(
+            np.sqrt(squares).sum()
+        )
         self.trace = max(self.trace - lost, 0.0)
         add_outer_products_packed(self.triangle, np.ascontiguousarray(rows, self.dtype), subtract=True)
 

@@ -177,6 +177,7 @@ def purge(project: Project) -> int:
         raise ConflictError("the model is being rebuilt and may still show deleted examples.", "Wait a moment.")
     digests = project.store.purge()
     project.pictures.remove(digests)
+    project.live.remove_old_checkpoints()
     _tell(project, "purge", None)
     return len(digests)
 

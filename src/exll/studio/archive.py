@@ -87,7 +87,7 @@ def export_model(project: Project, path: Path) -> None:
     names = {str(example.id): name for example, name in named}
     images = {str(example.id): project.pictures.image_path(example.digest) for example, _ in named}
     inner = learner.classifier.learner_
-    records = inner.records_at(range(inner.sample_count))
+    records = inner.records_at(range(inner.learned_count))
     learner.choose_thumbnails({record.position: images[record.name] for record in records if record.name in images})
     inner.rename_refs(lambda ref: names.get(ref, ref))
     learner.save(path)

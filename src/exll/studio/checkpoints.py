@@ -24,6 +24,11 @@ class Checkpoints:
         for old in self._store.add_checkpoint(name, generation, position, __version__, KEPT):
             self._path(old).unlink(missing_ok=True)
 
+    def remove_old(self) -> None:
+        """Models of before the last edit may hold what was deleted since."""
+        for old in self._store.remove_old_checkpoints():
+            self._path(old).unlink(missing_ok=True)
+
     def newest(self) -> tuple[ExLLClassifier, int] | None:
         """The last model of this generation and its position. One of another version may have learned otherwise, and
         one that cannot be read is no loss: the log is the truth. Only classifiers are read: other kinds of files name

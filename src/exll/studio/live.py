@@ -237,6 +237,9 @@ class Live:
         if was_behind:
             self._events.publish("rebuilt", {"generation": fresh.generation})
 
+    def remove_old_checkpoints(self) -> None:
+        self._checkpoints.remove_old()
+
     def _save_checkpoint(self) -> None:
         """Only of a model that stands for what is committed now."""
         model = self.current

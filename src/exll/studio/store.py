@@ -253,6 +253,13 @@ class Store:
             connection.executemany("DELETE FROM snapshots WHERE file = ?", old)
         return [file for (file,) in old]
 
+    def remove_old_checkpoints(self) -> list[str]:
+        """Those of before the last edit, which nobody reads any more; gives their files."""
+        with self._transaction() as connection:
+            old = connection.execute("SELECT file FROM snapshots WHERE generation < ?", (self.generation,)).fetchall()
+            connection.executemany("DELETE FROM snapshots WHERE file = ?", old)
+        return [file for (file,) in old]
+
     # -- connections
 
     @contextmanager

@@ -49,7 +49,7 @@ from exll.types import Indices, Label, Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet
 LOCAL_ALONE = 0.1
-LARGEST_ROUNDING = 1e-7  # of the scatter, by what was taken out of it
+LARGEST_ROUNDING, LARGEST_LIFTED_ROUNDING = 1e-7, 1e-4  # of the scatter, by what was taken out of it
 # Merged models keep more prototypes than they should have until the last of them was merged, so that the order matters
 # little: twice as many, and up to so many in all.
 MOST_UNTIL_RENEWAL = 20_000
@@ -384,10 +384,13 @@ class GlocalLearner(ExLL):
 
     def _leave_prototype(self, sample: Learned) -> None:
         x, k, rows = sample.x, sample.k, self._megaclouds.members(sample.k)
-        if sample.prototype is None:
-            row = self._prototype_of(x, rows)
-        else:
-            row = int(rows[self._prototypes.ids[rows] == sample.prototype][0])
+        prototype = self._reservoir.prototype_of(x, k) if sample.prototype is None else sample.prototype
+        if sample.position is not None:
+            prototype = next(
+                (now for now, _ in self._records.at([sample.position])), prototype
+            )  # it may be part of another
+        named = rows[self._prototypes.ids[rows] == prototype]
+        row = int(named[0]) if len(named) else self._prototype_of(x, k)
         if sample.position is not None:
             self._records.forget(sample.position)
         self._reservoir.forget(x, k, sample.position, sample.group)
@@ -397,11 +400,22 @@ class GlocalLearner(ExLL):
             self._megaclouds.forget_prototype(k, int(self._prototypes.ids[row]))
             self._remove_rows([row])
 
-    def _prototype_of(self, x: Vector, rows: Indices) -> int:
-        """Where nobody knows which one a sample joined: the nearest of those that have others, or are it alone."""
-        apart = np.square(self._prototypes.vectors[rows] - x).sum(axis=1)
-        apart[(self._prototypes.counts[rows] == 1) & (apart > SAME) & (len(rows) > 1)] = np.inf
-        return int(rows[apart.argmin()])
+    def _prototype_of(self, x: Vector, k: int) -> int:
+        """The row of a prototype of class k that x may have joined, where nobody knows: the nearest that has more
+        samples than are known, and whose others could be unit vectors. If there is none, the class gets one prototype
+        that holds all."""
+        rows = self._megaclouds.members(k)
+        centres, counts, ids = (
+            column[rows] for column in (self._prototypes.vectors, self._prototypes.counts, self._prototypes.ids)
+        )
+        apart = np.square(centres - x).sum(axis=1)
+        others = centres + (centres - x) / np.maximum(counts - 1, 1)[:, None]
+        known = [max(int((self._reservoir.prototypes == j).sum()), len(self._records.of(j))) for j in ids.tolist()]
+        possible = np.where(counts > 1, np.linalg.norm(others, axis=1) <= 1.0 + SAME, apart < SAME) & (counts > known)
+        if not possible.any():
+            self._remove_rows(self._united_until(k, 1))
+            return int(self._megaclouds.members(k)[0])
+        return int(rows[np.where(possible, apart, np.inf).argmin()])
 
     def _form_prototypes(self, k: int, known: AllVectors) -> None:
         """Form the prototypes of a class anew, of the samples that it has now: as they would be had it never had
@@ -488,9 +502,10 @@ class GlocalLearner(ExLL):
             if young or scatter.rounding > LARGEST_ROUNDING * scatter.trace:
                 self._sum_scatter(known)
         self._lost = {}
-        if self._lift.begun and self.sample_count < MOST:
+        lifted = self._lift.scatter
+        if self.sample_count < MOST or lifted.rounding > LARGEST_LIFTED_ROUNDING * lifted.trace:
             self._lift = Lift(self.width)
-        elif not self._lift.begun and self.sample_count >= MOST:
+        if not self._lift.begun and self.sample_count >= MOST:
             self._begin_lift()
         if self.sample_count < FIRST_REVIEW:
             self._judgement, self._schedule.next_review = Judgement(), FIRST_REVIEW
@@ -508,7 +523,7 @@ class GlocalLearner(ExLL):
     def state(self) -> Tensors:
         """Vectors of the reservoir are written only where the records do not hold them, as exactly."""
         if self._lost:  # which is in no file
-            self._renew()
+            self.renew()
         state = super().state()
         if self._records.all_vectors() is not None and not self._records.inexact:
             del state["reservoir.vectors"]

@@ -151,7 +151,7 @@ class Lift:
         origin = (shares @ means.filled).astype(np.float32)
         seen = means.filled - origin
         variance = (self.scatter.trace + float(np.vdot(more, more))) / (total * self.scatter.width)
-        ridge = RIDGE * max(variance, LEAST_VARIANCE)
+        ridge = max(RIDGE * max(variance, LEAST_VARIANCE), self.scatter.rounding / total)
         precision = factored_precision(self.scatter, total, Shrinkage(1.0, ridge), more)
         products = precision.apply(seen)
         squared_norms = np.vecdot(seen, products).astype(np.float64)

@@ -160,12 +160,14 @@ class Reservoir:
             rows = np.flatnonzero(self.positions == position)
         for row in rows.tolist():
             position, content = int(self.positions[row]), self._contents.filled[row]
+            if group is None and self._group_ids.filled[row] < 0:
+                group = int(self._group_ids.filled[row])
             for column in self._columns:
                 column.remove_unordered(row)
             largest = 0
             for copies, equal in enumerate(np.flatnonzero(self._contents.filled == content).tolist()):
                 largest = max(largest, _scrambled(int(content) + copies))
-                self._keys.filled[equal] = largest
+                self._keys.filled[equal] = min(largest, self._limit)
         if group is None and self._clip.holds(x, k, position):
             is_last = self._clip.is_last(x)
             self._clip.forget(x)
@@ -183,6 +185,8 @@ class Reservoir:
     def refill(self, known: AllVectors, class_of: dict[int, int]) -> None:
         """Where samples were forgotten, take those with the next smallest keys. ``class_of`` as for
         :meth:`restore`."""
+        if len(self) == len(known.positions):
+            self._limit = NO_LIMIT
         if len(self) == min(MOST, len(known.positions)):
             return
         others = np.flatnonzero(~np.isin(known.positions, self.positions))
@@ -296,6 +300,11 @@ class Reservoir:
         groups = np.bincount(pairs[0], minlength=classes)
         return _ByClass(samples > 0, 2 * samples_in_groups > samples, groups)
 
+    def prototype_of(self, x: Vector, k: int) -> int | None:
+        """The id of the prototype that x, of class k, joined, if the sample is here."""
+        found = np.flatnonzero((self.classes == k) & (np.square(self.vectors - x).sum(axis=1) < SAME))
+        return int(self.prototypes[found[0]]) if len(found) else None
+
     def assign(self, position: int, prototype: int) -> None:
         """A sample, if it is here, is now one of another prototype."""
         self.prototypes[self.positions == position] = prototype
@@ -358,7 +367,7 @@ class Reservoir:
             self._contents = GrowingArray((), np.uint64, state["contents"])
             (limit,) = state["limit"].tolist()
             self._limit = int(limit)
-            if {len(self._keys), len(self._contents)} != {len(self)} or (self._keys.filled >= self._limit).any():
+            if {len(self._keys), len(self._contents)} != {len(self)} or (self._keys.filled > self._limit).any():
                 raise ValueError("the keys of the reservoir do not fit its samples")
             return
         # Up to format 7 samples were drawn by their positions: as fair, and their keys may be anything below a limit.
