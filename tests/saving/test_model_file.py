@@ -334,7 +334,9 @@ FORGED_SHARED: dict[str, Forgery] = {
         {"reservoir.vectors": t["records.codes"][:-1].view(np.int32) / np.float32(2**31)}
     ),
     "a key missing": lambda f, t: t.update({"reservoir.keys": t["reservoir.keys"][:-1]}),
-    "a key above the limit": lambda f, t: t.update({"reservoir.limit": t["reservoir.keys"].max(keepdims=True)}),
+    "a key above the limit": lambda f, t: t.update(
+        {"reservoir.limit": t["reservoir.keys"].max(keepdims=True) - np.uint64(1)}
+    ),
     "a position twice": lambda f, t: t.update({"reservoir.positions": 0 * t["reservoir.positions"]}),
     "a position that is not in the stream": lambda f, t: t.update(
         {"reservoir.positions": t["reservoir.positions"] + 1}
