@@ -19,10 +19,10 @@ from exll.labels import check_labels, kind_of
 from exll.learner.exll import ExLL, Learned
 from exll.learner.groups import group_number
 from exll.learner.records import Record
+from exll.linalg.ties import SAME
 from exll.stream_classifier import check_groups
 from exll.types import Group, Label, Matrix, Vector
 
-SAME = 1e-10  # the squared distance of a unit vector from itself, with room for rounding
 LONGER = 1e-6  # by so much may the mean of unit vectors be longer than they are, with room for rounding
 DIGESTS_BYTES = 16  # of the two digests of one example in a lesson
 SAME_HALF = 1e-6  # as SAME, for vectors that were kept in half precision

@@ -9,6 +9,7 @@ import numpy as np
 from exll.types import Indices, Matrix, Vector
 
 TOLERANCE = 1e-9
+SAME = 1e-10  # the squared distance of a unit vector from itself in single precision, with room
 
 
 def slack(value: float) -> float:

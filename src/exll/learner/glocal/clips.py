@@ -16,12 +16,12 @@ is held quite still, before a camera with noise, is taken for photos.
 
 import numpy as np
 
+from exll.linalg.ties import SAME
 from exll.types import Tensors, Vector
 
 CUT = 1.2
 SMOOTH = 0.85  # the mean squared step of a clip, in units of twice its variance, is below this
 SHORTEST_CLIP = 5
-SAME = 1e-10  # the squared distance of a vector from itself in single precision
 
 
 class CurrentClip:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.clips import SAME
+from exll.linalg.ties import SAME
 from exll.types import Indices, Tensors, Vector
 
 Key: TypeAlias = tuple[int, int]  # a class, and the number of a group

@@ -27,7 +27,6 @@ from exll.learner.counted_means import CountedMeans
 from exll.learner.exll import ExLL, Learned, Parameters, Placed, part_of
 from exll.learner.expected import Expected
 from exll.learner.glocal.calibration import LEAST, Calibrated, CalibrationInputs
-from exll.learner.glocal.clips import SAME
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import RIDGES, Judgement
 from exll.learner.glocal.lift import Lift
@@ -44,7 +43,7 @@ from exll.learner.records import AllVectors, Sample
 from exll.learner.statistics import Scatter, within_residual
 from exll.linalg.fixed_point import decoded_roughly
 from exll.linalg.threads import one_blas_thread
-from exll.linalg.ties import first_of_largest
+from exll.linalg.ties import SAME, first_of_largest
 from exll.types import Indices, Label, Matrix, Tensors, Vector
 
 LEAST_RIDGE = 1e-14  # of unit vectors' covariance, where nothing varies within the classes yet

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from exll.learner.glocal.clips import SAME, CurrentClip
+from exll.learner.glocal.clips import CurrentClip
 from exll.learner.glocal.group_means import GroupMeans, Key
 from exll.learner.records import NO_GROUP, AllVectors, Records, Sample
 from exll.linalg.fixed_point import decoded_roughly, encoded
 from exll.linalg.growing_array import GrowingArray
+from exll.linalg.ties import SAME
 from exll.types import Indices, Matrix, Tensors, Vector
 
 MOST = 1024
@@ -154,8 +155,7 @@ class Reservoir:
     def forget(self, x: Vector, k: int, position: int | None, group: int | None) -> None:
         """Where the records do not tell the position, the sample is known by its vector."""
         if position is None:
-            apart = np.square(self.vectors - x).sum(axis=1)
-            rows = np.flatnonzero((self.classes == k) & (apart < SAME))[:1]
+            rows = self._rows_of(x, k)[:1]
         else:
             rows = np.flatnonzero(self.positions == position)
         for row in rows.tolist():
@@ -302,8 +302,11 @@ class Reservoir:
 
     def prototype_of(self, x: Vector, k: int) -> int | None:
         """The id of the prototype that x, of class k, joined, if the sample is here."""
-        found = np.flatnonzero((self.classes == k) & (np.square(self.vectors - x).sum(axis=1) < SAME))
+        found = self._rows_of(x, k)
         return int(self.prototypes[found[0]]) if len(found) else None
+
+    def _rows_of(self, x: Vector, k: int) -> Indices:
+        return np.flatnonzero((self.classes == k) & (np.square(self.vectors - x).sum(axis=1) < SAME))
 
     def assign(self, position: int, prototype: int) -> None:
         """A sample, if it is here, is now one of another prototype."""
