@@ -62,7 +62,7 @@ def make_pictures(browser: Browser, address: str, data: Path) -> None:
     save(opened("teach"), "teach")
     page = opened("ask")
     ask(page, photos[0])
-    page.get_by_role("button", name="Why “").click()
+    page.get_by_role("button", name='Why "').click()
     save(page, "ask")
     save(opened("classes"), "classes")
     mapped = opened("map", dark=True)

@@ -123,7 +123,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     # a mistake: found, and removed
     studio.teach("pan", png(0, 70))
     go(page, "Check")
-    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”, but the other pictures suggest “mug”")
+    suspect = page.locator("#suspects .verdict", has_text='Taught as "pan", but the other pictures suggest "mug"')
     suspect.get_by_role("button", name="Remove").click(timeout=SLOW)
     expect(suspect).to_have_count(0, timeout=SLOW)
     settled(page)
@@ -378,7 +378,7 @@ def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: P
     files_of(tmp_path / "mug", 0, range(60))
     choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
     page.get_by_role("button", name="Teach as mug").click()
-    expect(page.locator("#jobs")).to_contain_text("Learned 48 pictures of “mug”; cancelled.", timeout=SLOW)
+    expect(page.locator("#jobs")).to_contain_text('Learned 48 pictures of "mug"; cancelled.', timeout=SLOW)
     assert studio.counts() == {"mug": 48}
     page.get_by_role("button", name="Go on (12 pictures)").click()
     see_count(page, "mug", 60)
@@ -417,7 +417,7 @@ def test_leaving_while_pictures_are_sent_is_asked_about_and_what_arrived_is_name
     assert watched.may_leave == []
     go(page, "Teach")
     expect(page.locator("#jobs")).to_contain_text(
-        "The page was left while 60 pictures of “mug” were being sent: at least 24 arrived."
+        'The page was left while 60 pictures of "mug" were being sent: at least 24 arrived.'
     )
     see_count(page, "mug", 24)
     choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
@@ -531,7 +531,7 @@ def test_a_correction_that_does_not_turn_the_answer_is_taught_once(taught: Studi
     turned = now["known"] and now["label"] == "pan"
     expect(words).to_contain_text("Corrected" if turned else "one example is not enough to change the answer")
     assert taught.counts() == {"mug": 8, "pan": 9}
-    expect(page.locator("#answer")).to_contain_text("This picture was taught as “pan”", timeout=SLOW)
+    expect(page.locator("#answer")).to_contain_text('This picture was taught as "pan"', timeout=SLOW)
 
 
 def test_a_file_that_is_no_picture_is_named_and_leaves_no_broken_picture(taught: Studio, tmp_path: Path) -> None:
@@ -584,7 +584,7 @@ def test_the_maps_of_the_evidence_are_shown_with_their_legend(taught: Studio, tm
     page = taught.open("ask").page
     ask_about(page, image)
     expect(page.locator(".legend")).to_be_hidden()
-    page.get_by_role("button", name="Why not “pan”").click()
+    page.get_by_role("button", name='Why not "pan"').click()
     expect(page.locator(".legend")).to_be_visible()
     shown = page.locator("#stage img")
     expect(shown).to_have_attribute("alt", re.compile("orange places count more for mug and against pan"))
@@ -659,7 +659,7 @@ def test_the_circles_of_the_map_are_walked_and_searched(shelf: Studio, open_page
 def test_an_image_under_two_names_is_decided(taught: Studio) -> None:
     taught.teach("pan", png(0, 3), two_labels="true")
     page = taught.open("check").page
-    page.get_by_role("button", name="Only “mug”").click(timeout=SLOW)
+    page.get_by_role("button", name='Only "mug"').click(timeout=SLOW)
     expect(page.locator("#contradictions")).to_be_hidden(timeout=SLOW)
     assert taught.counts() == {"mug": 8, "pan": 8}
 
@@ -667,8 +667,8 @@ def test_an_image_under_two_names_is_decided(taught: Studio) -> None:
 def test_what_was_kept_comes_back_with_undo(taught: Studio) -> None:
     taught.teach("pan", png(0, 70))
     page = taught.open("check").page
-    suspect = page.locator("#suspects .verdict", has_text="Taught as “pan”")
-    suspect.get_by_role("button", name="Keep “pan”").click(timeout=SLOW)
+    suspect = page.locator("#suspects .verdict", has_text='Taught as "pan"')
+    suspect.get_by_role("button", name='Keep "pan"').click(timeout=SLOW)
     expect(suspect).to_have_count(0)
     page.get_by_role("button", name="Undo: Kept 1 example as it is").click()
     expect(suspect).to_have_count(1)

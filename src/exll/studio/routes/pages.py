@@ -43,6 +43,7 @@ def shown(request: Request, template: str, status: int = 200, **more: object) ->
     state = request.app.state
     context = {
         "views": VIEWS,
+        "root": "",
         "version": __version__,
         "project": state.project.name,
         "locked": state.gate is not None,

@@ -3,6 +3,7 @@
 import { wait } from "./dom.js";
 
 const TRIES = 6;
+const ROOT = document.body.dataset.root ?? ""; // where this project lives on the server
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
 
 export class ApiError extends Error {
@@ -14,6 +15,9 @@ export class ApiError extends Error {
     this.body = body;
   }
 }
+
+/** A path of the server, as the server or a page names it, within this project. */
+export const address = (path) => ROOT + path;
 
 export const get = (path) => send(path, {});
 
@@ -32,7 +36,7 @@ export async function postForFile(path, fields, signal) {
   return (await answered(path, { method: "POST", body: formOf(fields), signal })).blob();
 }
 
-export const thumbnail = (number) => `/api/examples/${number}/thumbnail`;
+export const thumbnail = (number) => address(`/api/examples/${number}/thumbnail`);
 
 function formOf(fields) {
   const form = new FormData();
@@ -72,7 +76,7 @@ async function answered(path, options) {
 
 async function reached(path, options) {
   try {
-    return await fetch(path, options);
+    return await fetch(address(path), options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(...NO_ANSWER, 0);

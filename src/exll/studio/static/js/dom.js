@@ -40,7 +40,7 @@ export function fill(element, ...children) {
 }
 
 /** A label or file name inside a sentence, in whichever direction it is written. */
-export const quoted = (label) => ["“", h("bdi", {}, label), "”"];
+export const quoted = (label) => ['"', h("bdi", {}, label), '"'];
 
 /** What a page says while there is nothing to show, and the way to change that. */
 export function nothingYet(words, action) {
