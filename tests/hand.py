@@ -5,7 +5,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from exll.studio.actions import Offered, delete, delete_class, merge_class, relabel, rename_class, teach_images, undo
+from exll.studio.actions import (
+    Offered,
+    add_version,
+    delete,
+    delete_class,
+    merge_class,
+    redo,
+    relabel,
+    rename_class,
+    restore_version,
+    set_aside,
+    teach_images,
+    undo,
+)
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, StoredImage
 from exll.types import Vector
@@ -39,13 +52,17 @@ class Hand:
         some = [int(number) for number in self.rng.permutation(live_ones)[:3]]
         one, other = (str(label) for label in self.rng.choice(LABELS, 2))
         counts = self.project.store.counts()
-        known = one in counts
+        known, versions = one in counts, self.project.store.versions()
         steps: list[Callable[[], object]] = [
             lambda: relabel(self.project, some, other),
             lambda: delete(self.project, some),
             lambda: (merge_class if other in counts else rename_class)(self.project, one, other) if known else None,
             lambda: delete_class(self.project, one) if known else None,
             lambda: undo(self.project) if self.project.store.last_edit() is not None else None,
+            lambda: redo(self.project) if self.project.store.next_redo() is not None else None,
+            lambda: set_aside(self.project, some, bool(self.rng.integers(2))),
+            lambda: add_version(self.project, one),
+            lambda: restore_version(self.project, versions[0].id) if versions else None,
         ]
         self.write(steps[self.rng.integers(len(steps))])
 

@@ -247,7 +247,7 @@ def test_each_class_of_one_drop_gets_advice_of_its_own(studio: Studio, tmp_path:
     for category in ("mug", "ball"):
         expect(card(page, category)).to_contain_text("all its examples came together.", timeout=SLOW)
 
-    page.get_by_role("button", name="Undo: Taught 20 examples").click()
+    page.get_by_role("button", name="Undo: Taught 20 photos").click()
     expect(page.locator(".card")).to_have_count(0)
     for kind, label in enumerate(LABELS[:2]):
         files_of(tmp_path / "photos" / label, kind, range(8))
@@ -443,8 +443,8 @@ def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None
     one, other = taught.open("teach").page, taught.open("map").page
     hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 118)))
     see_count(one, "mug", 26)
-    other.get_by_role("button", name="Undo: Taught 18 examples").click()
-    words = 'Taught 18 examples of "mug".'
+    other.get_by_role("button", name="Undo: Taught 18 photos").click()
+    words = 'Taught 18 photos of "mug".'
     expect(other.locator("#messages")).to_contain_text(f"Undone: {words}")
     expect(one.locator("#messages")).to_contain_text(f"Undone on another page: {words}")
     see_count(one, "mug", 8)
@@ -453,11 +453,11 @@ def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None
         page.locator("#messages").get_by_role("button", name="Dismiss").click()
 
     see(one, False)  # a tab in the background hears nothing until it is looked at again
-    other.get_by_role("button", name="Undo: Taught 8 examples").click()
-    expect(other.locator("#messages")).to_contain_text('Undone: Taught 8 examples of "pan".')
+    other.get_by_role("button", name="Undo: Taught 8 photos").click()
+    expect(other.locator("#messages")).to_contain_text('Undone: Taught 8 photos of "pan".')
     expect(one.locator("#messages .message")).to_have_count(0)
     see(one, True)
-    expect(one.locator("#messages")).to_contain_text('Undone on another page: Taught 8 examples of "pan".')
+    expect(one.locator("#messages")).to_contain_text('Undone on another page: Taught 8 photos of "pan".')
     one.reload()
     awake(one)
     expect(one.locator("#undo")).to_contain_text("mug")
@@ -484,10 +484,10 @@ def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Stu
     see_count(one, "mug", 68)
     assert len(requests) == 3
     for page in (one, other):
-        expect(page.locator("#undo")).to_have_text('↶ Undo: Taught 60 examples of "mug"', timeout=SLOW)
+        expect(page.locator("#undo")).to_have_text('↶ Undo: Taught 60 photos of "mug"', timeout=SLOW)
     one.locator("#undo").click()
     see_count(one, "mug", 8)
-    expect(other.locator("#undo")).to_have_text('↶ Undo: Taught 8 examples of "pan"', timeout=SLOW)
+    expect(other.locator("#undo")).to_have_text('↶ Undo: Taught 8 photos of "pan"', timeout=SLOW)
     assert taught.counts() == {"mug": 8, "pan": 8}
 
     for kind, name in ((0, "mug"), (4, "jug")):
@@ -496,7 +496,7 @@ def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Stu
     one.get_by_role("button", name="Teach under the folders' names").click()
     see_count(one, "mug", 38)
     see_count(one, "jug", 30)
-    expect(one.locator("#undo")).to_contain_text(re.compile('Taught 60 examples of "(mug|jug)" and "(mug|jug)"'))
+    expect(one.locator("#undo")).to_contain_text(re.compile('Taught 60 photos of "(mug|jug)" and "(mug|jug)"'))
     other.locator("#undo").click()
     see_count(one, "mug", 8)
     assert taught.counts() == {"mug": 8, "pan": 8}
@@ -670,7 +670,7 @@ def test_what_was_kept_comes_back_with_undo(taught: Studio) -> None:
     suspect = page.locator("#suspects .verdict", has_text='Taught as "pan"')
     suspect.get_by_role("button", name='Keep "pan"').click(timeout=SLOW)
     expect(suspect).to_have_count(0)
-    page.get_by_role("button", name="Undo: Kept 1 example as it is").click()
+    page.get_by_role("button", name="Undo: Kept 1 photo as it is").click()
     expect(suspect).to_have_count(1)
     expect(suspect).to_be_visible()
 

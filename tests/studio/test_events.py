@@ -48,7 +48,8 @@ def test_pages_hear_what_others_teach_and_edit(studio: Served) -> None:
     for listener in listeners:
         data = listener.wait_for("changed")
         step = data.pop("undo")
-        assert data == {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
+        told = {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
+        assert data == {**told, "redo": None, "made_by": None}
         assert step == studio.json("/api/project")["undo"]
     assert studio.post("/api/examples/delete", ids=[1]).json() == {"changed": 1, "rebuilding": False}
     studio.project.events.publish("importing", {})  # the last of all
@@ -79,7 +80,7 @@ def test_the_news_of_an_undo_says_what_was_undone_and_what_could_be_next(studio:
     heard = listener.wait_for("changed")
     assert heard["undo"] is None
     assert heard["undone"] == answer["undone"] == studio.json("/api/project")["undone"]
-    assert heard["undone"]["sentence"] == 'Taught 1 example of "mug".'
+    assert heard["undone"]["sentence"] == 'Taught 1 photo of "mug".'
 
 
 def test_who_listens_too_slowly_is_told_to_look_anew(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:

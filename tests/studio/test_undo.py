@@ -33,14 +33,14 @@ def test_requests_of_one_group_are_one_step(studio: Served) -> None:
     studio.taught("pan", png(1, 0))
     for start_at in (0, 3, 6):
         studio.taught("mug", *(png(0, start_at + i) for i in range(3)), group="drop-1")
-    assert undo_sentence(studio) == 'Taught 9 examples of "mug".'
+    assert undo_sentence(studio) == 'Taught 9 photos of "mug".'
     answer = studio.client.post("/api/undo").json()
-    assert answer["undone"]["sentence"] == 'Taught 9 examples of "mug".'
-    assert answer["next"]["sentence"] == 'Taught 1 example of "pan".'
+    assert answer["undone"]["sentence"] == 'Taught 9 photos of "mug".'
+    assert answer["next"]["sentence"] == 'Taught 1 photo of "pan".'
     assert studio.project.store.counts() == {"pan": 1}
     studio.settle()
     assert_model_is_its_log(studio.project)
-    assert undone(studio) == ['Taught 1 example of "pan".']
+    assert undone(studio) == ['Taught 1 photo of "pan".']
 
 
 def test_what_was_kept_is_in_doubt_again_after_undo_and_the_model_stays(studio: Served) -> None:
@@ -54,28 +54,28 @@ def test_what_was_kept_is_in_doubt_again_after_undo_and_the_model_stays(studio: 
     assert doubtful() == [wrong]
     assert studio.post("/api/suspects/keep", ids=[wrong]).json()["changed"] == 1
     assert studio.post("/api/suspects/keep", ids=[wrong]).json()["changed"] == 0  # known already: no step
-    assert (doubtful(), undo_sentence(studio)) == ([], "Kept 1 example as it is.")
+    assert (doubtful(), undo_sentence(studio)) == ([], "Kept 1 photo as it is.")
     model = studio.project.live.current
     answer = studio.client.post("/api/undo").json()
     assert (answer["undone"]["kind"], answer["rebuilding"]) == ("keep", False)
     assert doubtful() == [wrong]
     assert studio.project.live.current is model
-    assert undo_sentence(studio) == 'Taught 1 example of "kind 0".'
+    assert undo_sentence(studio) == 'Taught 1 photo of "kind 0".'
     studio.post("/api/suspects/keep", ids=[wrong])
-    assert undone(studio)[:2] == ["Kept 1 example as it is.", 'Taught 1 example of "kind 0".']
+    assert undone(studio)[:2] == ["Kept 1 photo as it is.", 'Taught 1 photo of "kind 0".']
     assert studio.project.store.counts() == {}
 
 
 def test_without_a_group_every_request_is_a_step(studio: Served) -> None:
     for seed in range(2):
         studio.taught("mug", png(0, seed))
-    assert undone(studio) == ['Taught 1 example of "mug".'] * 2
+    assert undone(studio) == ['Taught 1 photo of "mug".'] * 2
 
 
 def test_two_groups_that_take_turns_stay_apart(studio: Served) -> None:
     for seed, group in enumerate("aabab"):
         studio.taught("mug", png(0, seed), group=group)
-    one, two = 'Taught 1 example of "mug".', 'Taught 2 examples of "mug".'
+    one, two = 'Taught 1 photo of "mug".', 'Taught 2 photos of "mug".'
     assert undone(studio) == [one, one, one, two]
 
 
@@ -83,22 +83,22 @@ def test_anything_in_between_ends_a_step_and_undoing_it_opens_the_step_again(stu
     studio.taught("mug", png(0, 0), png(0, 1), group="a")
     studio.post("/api/examples/delete", ids=[1])
     studio.taught("mug", png(0, 2), group="a")
-    assert undo_sentence(studio) == 'Taught 1 example of "mug".'
+    assert undo_sentence(studio) == 'Taught 1 photo of "mug".'
     for _ in range(2):
         studio.client.post("/api/undo")
     studio.taught("mug", png(0, 3), group="a")
-    assert undone(studio) == ['Taught 3 examples of "mug".']
+    assert undone(studio) == ['Taught 3 photos of "mug".']
     assert studio.project.store.counts() == {}
 
 
 def test_a_group_may_hold_several_classes(studio: Served) -> None:
     studio.taught("mug", png(0, 0), png(0, 1), group="folders")
     studio.taught("pan", png(1, 0), group="folders")
-    assert undo_sentence(studio) == 'Taught 3 examples of "mug" and "pan".'
+    assert undo_sentence(studio) == 'Taught 3 photos of "mug" and "pan".'
     studio.taught("bowl", png(2, 0), group="folders")
-    assert undo_sentence(studio) == 'Taught 4 examples of "mug", "pan" and "bowl".'
+    assert undo_sentence(studio) == 'Taught 4 photos of "mug", "pan" and "bowl".'
     studio.taught("jug", png(3, 0), group="folders")
-    assert undone(studio) == ["Taught 5 examples of 4 classes."]
+    assert undone(studio) == ["Taught 5 photos of 4 classes."]
     assert studio.project.store.counts() == {}
 
 
@@ -108,28 +108,28 @@ def test_what_comes_after_an_undo_is_a_step_of_its_own(studio: Served) -> None:
     studio.client.post("/api/undo")
     studio.taught("mug", png(0, 2), group="a")
     assert studio.project.store.counts() == {"mug": 1}
-    assert undone(studio) == ['Taught 1 example of "mug".']
+    assert undone(studio) == ['Taught 1 photo of "mug".']
 
 
 def test_a_purge_ends_a_step(studio: Served) -> None:
     studio.taught("mug", png(0, 0), png(0, 1), group="a")
     assert studio.client.post("/api/project/purge").status_code == 200
     studio.taught("mug", png(0, 2), group="a")
-    assert undone(studio) == ['Taught 1 example of "mug".']
+    assert undone(studio) == ['Taught 1 photo of "mug".']
     assert studio.project.store.counts() == {"mug": 2}
 
 
 def test_a_correction_joins_no_group(studio: Served) -> None:
     studio.taught("mug", png(0, 0), group="a")
     studio.ask(png(0, 1), "/api/correct", label="mug", group="a")
-    assert undone(studio) == ['Taught 1 example of "mug".'] * 2
+    assert undone(studio) == ['Taught 1 photo of "mug".'] * 2
 
 
 def test_a_batch_of_nothing_new_ends_no_step(studio: Served) -> None:
     studio.taught("mug", png(0, 0), group="a")
     assert studio.teach("mug", png(0, 0), group="b").json()["taught"] == 0
     studio.taught("mug", png(0, 1), group="a")
-    assert undone(studio) == ['Taught 2 examples of "mug".']
+    assert undone(studio) == ['Taught 2 photos of "mug".']
 
 
 def test_a_zip_is_one_step(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_zip_is_one_step(studio: Served, monkeypatch: pytest.MonkeyPatch) -> N
             archive.writestr(f"kind {seed % 2}/{seed}.png", png(seed % 2, seed))
     for _ in range(2):
         studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).raise_for_status()
-    assert undone(studio) == ['Taught 6 examples of "kind 0" and "kind 1".']
+    assert undone(studio) == ['Taught 6 photos of "kind 0" and "kind 1".']
 
 
 @pytest.mark.parametrize("group", ["a" * 65, "a b", "a\n", "a\u0000b", "ä", "<b>", "'; DROP TABLE edits; --"])
@@ -163,7 +163,7 @@ def test_killed_between_batches_the_part_that_was_acknowledged_is_one_step(tmp_p
     with Project(tmp_path / "p") as project:
         edit = project.store.last_edit()
         assert edit is not None
-        assert edit.sentence == 'Taught 4 examples of "mug".'
+        assert edit.sentence == 'Taught 4 photos of "mug".'
         project.store.undo()
         assert project.store.counts() == {}
         assert project.store.last_edit() is None

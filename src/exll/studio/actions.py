@@ -1,7 +1,8 @@
-"""What a person does to a project: teach, correct, relabel, delete, rename, undo. Each runs in the writer's thread."""
+"""What a person does to a project: teach, correct, relabel, set aside, delete, rename, undo, return to a version. Each
+runs in the writer's thread."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 
 from exll.estimator import Prediction
 from exll.explain.wording import counted
-from exll.studio.edits import KEEP, Undone
+from exll.studio.authors import author
+from exll.studio.edits import HELD_OUT, KEEP, NOTHING, TAUGHT, Change, Edit, Role, Taught, Undone
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.project import Project
-from exll.studio.store import StoredExample, StoredImage
+from exll.studio.store import NewExample, StoredExample, StoredImage
+from exll.studio.versions import Version
 
 MOST_NAMED = 3
-CONFLICT_HINT = "Relabel that example, or say that the image may have two labels."
+CONFLICT_HINT = "Relabel that example, or say that the photo may have two labels."
 
 
 Status: TypeAlias = Literal["taught", "already", "conflict", "unreadable", "too large"]
@@ -24,10 +27,12 @@ Status: TypeAlias = Literal["taught", "already", "conflict", "unreadable", "too 
 
 @dataclass(frozen=True)
 class Offered:
-    """An image on the disk already, to be taught."""
+    """An image on the disk already, to be taught; with ``box``, a region of the photo ``source``."""
 
     image: StoredImage
     name: str
+    box: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,16 +63,24 @@ def teach_images(
     two_labels: bool,
     kind: str = "teach",
     group: str | None = None,
+    role: Role = TAUGHT,
+    set_aside: int = 0,
 ) -> list[FileResult]:
     """Commit, then learn. An image that was taught already is not taught again. What is taught with one
-    ``group``, with nothing else in between, is one step to undo."""
+    ``group``, with nothing else in between, is one step to undo. With ``set_aside`` every so-many-th photo of the class
+    is held out."""
     known = _known(project, offered, label, two_labels)
     fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
     if not all(project.pictures.has(offer.image.digest) for offer in fresh):
         raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
     added: list[StoredExample] = []
     if fresh:
-        taught = [(offer.image, label, offer.name) for offer in fresh]
+        first = 1 + sum(project.store.counts(of_role).get(label, 0) for of_role in (TAUGHT, HELD_OUT))
+        roles = [HELD_OUT if set_aside and (first + i) % set_aside == 0 else role for i in range(len(fresh))]
+        taught = [
+            NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source)
+            for offer, of_role in zip(fresh, roles, strict=True)
+        ]
         added = project.store.add(taught, kind, _taught_sentence, group)
         project.live.follow()
         _tell(project, kind, label)
@@ -92,16 +105,29 @@ def _known(project: Project, offered: Sequence[Offered], label: str, two_labels:
 
 
 def _conflict_sentence(known: Sequence[StoredExample]) -> str:
-    labels = ", ".join(f'"{label}"' for label in dict.fromkeys(example.label for example in known))
-    return f"this image was taught as {labels} already."
+    labels = dict.fromkeys(example.label for example in known)
+    if labels == {"": None}:
+        return "this photo was marked as none of the classes."
+    return f"this photo was taught as {', '.join(_quoted(label) for label in labels if label)} already."
 
 
-def _taught_sentence(counts: Mapping[str, int]) -> str:
+def _taught_sentence(taught: Sequence[Taught]) -> str:
     """One drop may hold the folders of many classes."""
-    *others, last = [f'"{label}"' for label in counts]
+    nothing, held_out = (sum(some.count for some in taught if some.role == role) for role in (NOTHING, HELD_OUT))
+    learned = sum(some.count for some in taught) - nothing - held_out
+    if nothing:
+        return f"Marked {counted(nothing, 'photo')} as none of the classes."
+    *others, last = dict.fromkeys(_quoted(some.label) for some in taught)
     names = f"{', '.join(others)} and {last}" if others else last
-    of_what = names if len(counts) <= MOST_NAMED else counted(len(counts), "class")
-    return f"Taught {counted(sum(counts.values()), 'example')} of {of_what}."
+    of_what = names if len(others) < MOST_NAMED else counted(len(others) + 1, "class")
+    if not learned:
+        return f"Set {counted(held_out, 'photo')} of {of_what} aside."
+    aside = f" and set {held_out:,} aside" if held_out else ""
+    return f"Taught {counted(learned, 'photo')} of {of_what}{aside}."
+
+
+def _quoted(label: str) -> str:
+    return f'"{label}"'
 
 
 def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[FileResult, Belief, Belief]:
@@ -123,18 +149,26 @@ def belief(project: Project, vector: NDArray[np.float32], label: str) -> Belief:
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:
-    return _edited(project, "relabel", f'Moved {counted(len(numbers), "example")} to "{label}".', numbers, label)
+    return _edited(project, "relabel", f'Moved {counted(len(numbers), "photo")} to "{label}".', numbers, label)
+
+
+def set_aside(project: Project, numbers: Collection[int], held_out: bool) -> int:
+    """Hold examples out, so that the model can be measured with them; or have them learned."""
+    photos = counted(len(numbers), "photo")
+    sentence = f"Set {photos} aside." if held_out else f"Taught {photos} that had been set aside."
+    kind, role = ("set aside", HELD_OUT) if held_out else ("teach", TAUGHT)
+    return _followed(project, project.store.set_role(kind, sentence, numbers, role), kind, None)
 
 
 def delete(project: Project, numbers: Collection[int]) -> int:
-    return _edited(project, "delete", f"Deleted {counted(len(numbers), 'example')}.", numbers, None)
+    return _edited(project, "delete", f"Deleted {counted(len(numbers), 'photo')}.", numbers, None)
 
 
 def keep(project: Project, numbers: Collection[int]) -> int:
     """Say that examples are right as they are."""
 
     def sentence(count: int) -> str:
-        return f"Kept {counted(count, 'example')} as {'it is' if count == 1 else 'they are'}."
+        return f"Kept {counted(count, 'photo')} as {'it is' if count == 1 else 'they are'}."
 
     kept = project.store.keep(numbers, sentence)
     if kept:
@@ -144,7 +178,7 @@ def keep(project: Project, numbers: Collection[int]) -> int:
 
 def rename_class(project: Project, old: str, new: str) -> int:
     _check_class(project, old)
-    if new != old and new in project.store.counts():
+    if new != old and new in _classes(project):
         raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
     return _edited(project, "rename", f'Renamed "{old}" to "{new}".', _numbers_of(project, old), new)
 
@@ -161,14 +195,48 @@ def delete_class(project: Project, label: str) -> int:
     return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
 
 
-def undo(project: Project) -> Undone:
-    """Take back the newest step of all, whoever made it."""
+def undo(project: Project, step: int | None = None) -> Undone:
+    """Take back the newest step of all, whoever made it; ``step`` is the one that the person saw."""
+    _check_step(project.store.last_edit(), step)
     edit, changes = project.store.undo()
-    if edit.changes_model:
+    if changes:
         project.live.edit(changes)
-    project.last_undone = undone = Undone(edit, time.time())
+    project.last_undone = undone = Undone(edit, time.time(), author.get())
     _tell(project, "undo", None, undone=undone.to_dict())
     return undone
+
+
+def redo(project: Project, step: int | None = None) -> Edit:
+    """Make the step again that was undone last."""
+    _check_step(project.store.next_redo(), step)
+    edit, changes = project.store.redo()
+    if changes:
+        project.live.edit(changes)
+    _tell(project, "redo", None, redone=edit.to_dict())
+    return edit
+
+
+def _check_step(edit: Edit | None, step: int | None) -> None:
+    if edit is not None and step is not None and edit.id != step:
+        raise ConflictError(
+            f"something else was done since. The last step is now: {edit.sentence}", "Look, then decide."
+        )
+
+
+def add_version(project: Project, name: str) -> Version:
+    added = project.store.add_version(name)
+    project.events.publish("versions", {})
+    return added
+
+
+def remove_version(project: Project, number: int) -> None:
+    project.store.remove_version(number)
+    project.events.publish("versions", {})
+
+
+def restore_version(project: Project, number: int) -> int:
+    changes = project.store.restore(number, lambda version: f'Returned to the version "{version.name}".')
+    return _followed(project, changes, "restore", None)
 
 
 def purge(project: Project) -> int:
@@ -189,8 +257,13 @@ def set_false_alarms(project: Project, share: float) -> None:
 
 
 def _check_class(project: Project, label: str, hint: str = "") -> None:
-    if label not in project.store.counts():
+    if label not in _classes(project):
         raise MissingError(f'there is no class "{label}".', hint)
+
+
+def _classes(project: Project) -> set[str]:
+    """Also those of which all photos are set aside."""
+    return {*project.store.counts(), *project.store.counts(HELD_OUT)}
 
 
 def _numbers_of(project: Project, label: str) -> list[int]:
@@ -198,15 +271,21 @@ def _numbers_of(project: Project, label: str) -> list[int]:
 
 
 def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int], label: str | None) -> int:
-    changes = project.store.edit(kind, sentence, numbers, label)
+    return _followed(project, project.store.edit(kind, sentence, numbers, label), kind, label)
+
+
+def _followed(project: Project, changes: Sequence[Change], kind: str, label: str | None) -> int:
+    """Have the model follow a step; says how many examples it changed."""
+    noticed = [change for change in changes if change.before != change.after]
+    if noticed:
+        project.live.edit(noticed)
     if changes:
-        project.live.edit(changes)
         _tell(project, kind, label)
     return len(changes)
 
 
 def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
-    counts, edit = project.store.counts(), project.store.last_edit()
+    counts, edit, undone = project.store.counts(), project.store.last_edit(), project.store.next_redo()
     project.events.publish(
         "changed",
         {
@@ -215,6 +294,8 @@ def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
             "counts": counts,
             "examples": sum(counts.values()),
             "undo": None if edit is None else edit.to_dict(),
+            "redo": None if undone is None else undone.to_dict(),
+            "made_by": author.get(),
             **more,
         },
     )

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 
+from exll.studio.authors import Authors
 from exll.studio.error_responses import HANDLERS
 from exll.studio.guards import Guards, SafeHeaders
 from exll.studio.limits import BodyLimit, RateLimit, wrong_logins
@@ -18,6 +19,7 @@ from exll.studio.routes import (
     correct,
     examples,
     explain,
+    history,
     login,
     monitoring,
     pages,
@@ -40,6 +42,7 @@ ROUTERS = (
     examples,
     check,
     project,
+    history,
     transfer,
     monitoring,
     login,
@@ -67,6 +70,7 @@ def create_app(
             Middleware(RateLimit, at_once=2 * rate, per_second=rate),
             Middleware(Guards, host=host, gate=gate, names=tuple(names)),
             Middleware(BodyLimit),
+            Middleware(Authors),
         ],
     )
     app.state.project, app.state.gate, app.state.wrong_logins = opened, gate, wrong_logins()

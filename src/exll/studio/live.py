@@ -1,6 +1,7 @@
 """The model in memory. One thread changes it, in the order of commits; any thread may ask at any time. Where it cannot
 be changed in place, it is rebuilt in the background."""
 
+import contextvars
 import logging
 import queue
 import threading
@@ -8,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, TypeVar
 
 from exll.errors import LearningInterruptedError
@@ -87,12 +89,12 @@ class Live:
         self._limited.close()
 
     def write(self, change: Callable[[], Result]) -> "Future[Result]":
-        """Run a change in the writer's thread; refused at once where too many wait."""
+        """Run a change in the writer's thread, in the caller's context; refused at once where too many wait."""
         future: Future[Result] = Future()
         if self._closing:
             raise BusyError("the studio is shutting down.")
         try:
-            self._waiting.put_nowait((change, future))
+            self._waiting.put_nowait((partial(contextvars.copy_context().run, change), future))
         except queue.Full:
             raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
         return future

@@ -53,7 +53,10 @@ class Model:
         """One at a time: sums of several rows at once differ in their last bits from sums one by one, and a replay is
         to give the very same model."""
         for row in rows:
-            self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+            if row.label:
+                self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+            else:
+                self.learner.classifier.learn_unknown(row.vector[None], [str(row.id)])
             self.position = max(self.position, row.id)  # undo brings back older ones
             self._version += 1
 
@@ -66,9 +69,10 @@ class Model:
         if moved is not None:
             classifier.rename_class(*moved, merge=True)
         else:
-            gone = [str(change.example) for change in changes if change.before is not None]
-            if gone:
+            if gone := [str(change.example) for change in changes if change.before]:
                 classifier.forget(gone)
+            if unlike := [str(change.example) for change in changes if change.before == ""]:
+                classifier.forget_unknown(unlike)
             self.learn(rows)
             classifier.learner_.renew()  # here, so that nobody who asks waits for it
         self._version += 1

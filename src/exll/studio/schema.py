@@ -48,6 +48,41 @@ MIGRATIONS = (
     INSERT INTO facts VALUES ('generation', '1');
     """,
     "ALTER TABLE edits ADD COLUMN group_id TEXT;",
+    """
+    ALTER TABLE examples ADD COLUMN role TEXT NOT NULL DEFAULT 'taught';
+    ALTER TABLE examples ADD COLUMN box TEXT;
+    ALTER TABLE examples ADD COLUMN source TEXT;
+    ALTER TABLE changes ADD COLUMN role TEXT NOT NULL DEFAULT 'taught';
+    ALTER TABLE edits ADD COLUMN made_by TEXT;
+    ALTER TABLE edits ADD COLUMN undone INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE versions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL,
+        made_at REAL NOT NULL,
+        made_by TEXT
+    ) STRICT;
+    CREATE TABLE version_examples (
+        version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
+        example INTEGER NOT NULL REFERENCES examples (id) ON DELETE CASCADE,
+        label TEXT NOT NULL,
+        role TEXT NOT NULL,
+        PRIMARY KEY (version, example)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX version_examples_by_example ON version_examples (example);
+    CREATE TABLE inbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        digest TEXT NOT NULL UNIQUE,
+        format TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        vector BLOB NOT NULL,
+        name TEXT NOT NULL,
+        asked_at REAL NOT NULL,
+        level TEXT NOT NULL,
+        label TEXT NOT NULL,
+        probability REAL NOT NULL,
+        novelty REAL
+    ) STRICT;
+    """,
 )
 
 

@@ -18,15 +18,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
-from exll.studio.edits import Change, Edit, Wording, last_edit, log_edit, log_kept, log_taught, take_back
+from exll.studio.edits import (
+    HELD_OUT,
+    NOTHING,
+    TAUGHT,
+    Change,
+    Edit,
+    Role,
+    State,
+    Wording,
+    change_examples,
+    exchange,
+    history,
+    last_edit,
+    log_kept,
+    log_taught,
+    next_redo,
+)
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.schema import migrate
+from exll.studio.versions import Version, add_version, remove_version, states_of, version, versions
 
 DATABASE = "studio.db"
 LARGEST_ID = 2**63 - 1
 GIVEN = "(SELECT value FROM json_each(?))"  # any number of them, where a list of variables is bounded
-ROW = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted"
-EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted FROM examples"
+ROW = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted AND role <> 'held out'"
+EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted, role, box, source FROM examples"
+# The images that are to stay on the disk.
+NEEDED = (
+    "SELECT digest FROM images UNION SELECT source FROM examples WHERE source IS NOT NULL UNION "
+    "SELECT digest FROM inbox"
+)
 
 
 @dataclass(frozen=True)
@@ -49,11 +71,26 @@ class StoredExample:
     name: str
     taught_at: float
     deleted: bool
+    role: Role = TAUGHT
+    box: str | None = None  # the region of the photo ``source`` that it is
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class NewExample:
+    """An image on the disk already, and what it is to be."""
+
+    image: StoredImage
+    label: str
+    name: str
+    role: Role = TAUGHT
+    box: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """An example as the model learns it; its ref is its number."""
+    """An example as the model learns it; its ref is its number. An empty label: an example of nothing."""
 
     id: int
     label: str
@@ -99,8 +136,8 @@ class Store:
         return StoredImage(digest, format, nbytes, np.frombuffer(vector, np.float32))
 
     def digests(self) -> set[str]:
-        """Of all images that belong to some example, deleted ones too."""
-        return {digest for (digest,) in self._reading().execute("SELECT digest FROM images")}
+        """Of all images that belong to some example, deleted ones too, or to the inbox."""
+        return {digest for (digest,) in self._reading().execute(NEEDED)}
 
     def example(self, number: int) -> StoredExample:
         """One that was ever taught, also where it is deleted now."""
@@ -113,11 +150,12 @@ class Store:
         """Where an image was taught."""
         return self._examples(f"{EXAMPLE} WHERE digest = ? AND NOT deleted ORDER BY id", digest)
 
-    def examples(self, label: str | None, before: int, limit: int) -> list[StoredExample]:
-        """The newest first, from below a number on."""
+    def examples(self, label: str | None, before: int, limit: int, role: Role | None = None) -> list[StoredExample]:
+        """The newest first, from below a number on. Examples of nothing only where they are asked for."""
         of_label = "" if label is None else "AND label = :label "
-        query = f"{EXAMPLE} WHERE NOT deleted AND id < :before {of_label}ORDER BY id DESC LIMIT :limit"
-        return self._examples(query, {"label": label, "before": before, "limit": limit})
+        of_role = f"AND role <> '{NOTHING}' " if role is None else "AND role = :role "
+        query = f"{EXAMPLE} WHERE NOT deleted AND id < :before {of_label}{of_role}ORDER BY id DESC LIMIT :limit"
+        return self._examples(query, {"label": label, "before": before, "limit": limit, "role": role})
 
     def numbered(self, numbers: Iterable[int]) -> dict[int, StoredExample]:
         return {example.id: example for example in self._examples(f"{EXAMPLE} WHERE id IN {GIVEN}", _json(numbers))}
@@ -126,17 +164,17 @@ class Store:
         """The numbers of some examples of every class, the newest first."""
         query = (
             "SELECT label, id FROM (SELECT label, id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS place "
-            "FROM examples WHERE NOT deleted) WHERE place <= ? ORDER BY label, place"
+            "FROM examples WHERE NOT deleted AND role = 'taught') WHERE place <= ? ORDER BY label, place"
         )
         found: dict[str, list[int]] = {}
         for label, number in self._reading().execute(query, (count,)):
             found.setdefault(label, []).append(number)
         return found
 
-    def counts(self) -> dict[str, int]:
+    def counts(self, role: Role = TAUGHT) -> dict[str, int]:
         """How many examples each class has, in the order of first sight."""
-        query = "SELECT label, count(*) FROM examples WHERE NOT deleted GROUP BY label ORDER BY min(id)"
-        return dict(self._reading().execute(query).fetchall())
+        query = "SELECT label, count(*) FROM examples WHERE NOT deleted AND role = ? GROUP BY label ORDER BY min(id)"
+        return dict(self._reading().execute(query, (role,)).fetchall())
 
     def rows_after(self, position: int, most: int) -> list[Row]:
         """What a model that stands at a number has to learn next."""
@@ -154,6 +192,15 @@ class Store:
     def last_edit(self) -> Edit | None:
         return last_edit(self._reading())
 
+    def next_redo(self) -> Edit | None:
+        return next_redo(self._reading())
+
+    def history(self, before: int, limit: int) -> list[Edit]:
+        return history(self._reading(), before, limit)
+
+    def versions(self) -> list[Version]:
+        return versions(self._reading())
+
     def checkpoints(self) -> list[tuple[str, int, int, str]]:
         """File, generation, position and version of every checkpoint, the newest first."""
         query = "SELECT file, generation, position, version FROM snapshots ORDER BY generation DESC, position DESC"
@@ -166,54 +213,70 @@ class Store:
             _set_metadata(connection, name, value)
 
     def add(
-        self, taught: Sequence[tuple[StoredImage, str, str]], kind: str, wording: Wording, group: str | None = None
+        self, taught: Sequence[NewExample], kind: str, wording: Wording, group: str | None = None
     ) -> list[StoredExample]:
-        """Examples (image, label, name) in the order they are to be learned, as one edit; those of one group that
-        follow one another are one edit together."""
+        """Examples in the order they are to be learned, as one edit; those of one group that follow one another are
+        one edit together."""
         now, added = time.time(), []
         with self._transaction() as connection:
-            for image, label, name in taught:
+            for new in taught:
+                image = new.image
                 connection.execute(
                     "INSERT OR IGNORE INTO images VALUES (?, ?, ?, ?)",
                     (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
                 )
                 inserted = connection.execute(
-                    "INSERT INTO examples (digest, label, name, taught_at) VALUES (?, ?, ?, ?)",
-                    (image.digest, label, name, now),
+                    "INSERT INTO examples (digest, label, name, taught_at, role, box, source) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (image.digest, new.label, new.name, now, new.role, new.box, new.source),
                 )
                 assert inserted.lastrowid is not None
-                added.append(StoredExample(inserted.lastrowid, image.digest, label, name, now, False))
-            log_taught(connection, kind, group, [(example.id, example.label, 1) for example in added], wording)
+                added.append(
+                    StoredExample(
+                        inserted.lastrowid, image.digest, new.label, new.name, now, False, new.role, new.box, new.source
+                    )
+                )
+            states = [State(example.id, example.label, example.role, 0) for example in added]
+            log_taught(connection, kind, group, states, wording)
         return added
 
     def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None) -> list[Change]:
-        """Give live examples another label; without one, delete them. Says what changed; nothing is no edit."""
-        with self._transaction() as connection:
-            before = connection.execute(
-                f"SELECT id, label, deleted FROM examples WHERE id IN {GIVEN} AND NOT deleted AND label IS NOT ?",
-                (_json(numbers), label),
-            ).fetchall()
-            if not before:
-                return []
-            after = [(old if label is None else label, int(label is None), number) for number, old, _ in before]
-            connection.executemany("UPDATE examples SET label = ?, deleted = ? WHERE id = ?", after)
-            log_edit(connection, kind, sentence, before)
-            generation = self._next_generation(connection)
-        self.generation = generation
-        return [Change(number, old, label) for number, old, _ in before]
+        """Give live examples another label; without one, delete them. An example of nothing that gets a label is
+        taught."""
+
+        def wanted(example: StoredExample) -> State:
+            if label is None:
+                return State(example.id, example.label, example.role, 1)
+            return State(example.id, label, HELD_OUT if example.role == HELD_OUT else TAUGHT, 0)
+
+        return self._change(kind, sentence, [wanted(example) for example in self._live(numbers)])
+
+    def set_role(self, kind: str, sentence: str, numbers: Iterable[int], role: Role) -> list[Change]:
+        """Set live examples of classes aside, or have them learned."""
+        classed = [example for example in self._live(numbers) if example.role != NOTHING]
+        return self._change(kind, sentence, [State(example.id, example.label, role, 0) for example in classed])
+
+    def restore(self, number: int, wording: Callable[[Version], str]) -> list[Change]:
+        """Bring all examples to what they were in a version."""
+        there = version(self._reading(), number)
+        return self._change("restore", wording(there), states_of(self._reading(), number))
 
     def undo(self) -> tuple[Edit, list[Change]]:
         """Take the last edit back, as if it had never been."""
-        edit = self.last_edit()
-        if edit is None:
-            raise ConflictError("there is nothing to undo.")
-        generation = self.generation
+        return self._exchange(self.last_edit(), "there is nothing to undo.")
+
+    def redo(self) -> tuple[Edit, list[Change]]:
+        """Make the edit again that was undone last."""
+        return self._exchange(self.next_redo(), "there is nothing to redo.")
+
+    def add_version(self, name: str) -> Version:
         with self._transaction() as connection:
-            changes = take_back(connection, edit)
-            if edit.changes_model:
-                generation = self._next_generation(connection)
-        self.generation = generation
-        return edit, changes
+            number = add_version(connection, name)
+        return version(self._reading(), number)
+
+    def remove_version(self, number: int) -> None:
+        with self._transaction() as connection:
+            remove_version(connection, number)
 
     def renew(self, name: str, value: str) -> None:
         """Set a value that the model depends on: it has to be replayed."""
@@ -226,20 +289,23 @@ class Store:
         """Note examples as right. Says how many were not noted before; none is no edit."""
         with self._transaction() as connection:
             query = f"INSERT OR IGNORE INTO kept SELECT id, label FROM examples WHERE id IN {GIVEN} AND NOT deleted"
-            kept = connection.execute(f"{query} RETURNING example, label, 0", (_json(numbers),)).fetchall()
+            kept = connection.execute(f"{query} RETURNING example, label", (_json(numbers),)).fetchall()
             if kept:
-                log_kept(connection, wording(len(kept)), kept)
+                log_kept(connection, wording(len(kept)), [State(number, label, TAUGHT, 0) for number, label in kept])
         return len(kept)
 
     def purge(self) -> list[str]:
-        """Forget deleted examples for good, and with them what could be undone. Gives images nobody needs now."""
+        """Forget deleted examples for good, also in versions, and with them what could be undone. Gives images nobody
+        needs now."""
         with self._transaction() as connection:
+            before = {digest for (digest,) in connection.execute(NEEDED)}
             connection.execute("DELETE FROM edits")
+            # what was deleted and once came from the inbox is not to wait there again
+            connection.execute("DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples)")
             connection.execute("DELETE FROM examples WHERE deleted")
-            unused = "FROM images WHERE digest NOT IN (SELECT digest FROM examples)"
-            digests = [digest for (digest,) in connection.execute(f"SELECT digest {unused}")]
-            connection.execute(f"DELETE {unused}")
-        return digests
+            connection.execute("DELETE FROM images WHERE digest NOT IN (SELECT digest FROM examples)")
+            needed = {digest for (digest,) in connection.execute(NEEDED)}
+        return sorted(before - needed)
 
     def add_checkpoint(self, file: str, generation: int, position: int, version: str, keep: int) -> list[str]:
         """Note a checkpoint; gives the files of those that are one too many."""
@@ -259,6 +325,32 @@ class Store:
             old = connection.execute("SELECT file FROM snapshots WHERE generation < ?", (self.generation,)).fetchall()
             connection.executemany("DELETE FROM snapshots WHERE file = ?", old)
         return [file for (file,) in old]
+
+    # -- parts of these
+
+    def _live(self, numbers: Iterable[int]) -> list[StoredExample]:
+        return self._examples(f"{EXAMPLE} WHERE id IN {GIVEN} AND NOT deleted ORDER BY id", _json(numbers))
+
+    def _change(self, kind: str, sentence: str, wanted: Sequence[State]) -> list[Change]:
+        """Gives what changed, also what the model does not notice; nothing is no edit."""
+        generation = self.generation
+        with self._transaction() as connection:
+            changes = change_examples(connection, kind, sentence, wanted)
+            if any(change.before != change.after for change in changes):
+                generation = self._next_generation(connection)
+        self.generation = generation
+        return changes
+
+    def _exchange(self, edit: Edit | None, without: str) -> tuple[Edit, list[Change]]:
+        if edit is None:
+            raise ConflictError(without)
+        generation = self.generation
+        with self._transaction() as connection:
+            changes = exchange(connection, edit)
+            if changes:
+                generation = self._next_generation(connection)
+        self.generation = generation
+        return edit, changes
 
     # -- connections
 
@@ -302,8 +394,8 @@ class Store:
 
 
 def _example(row: Sequence[Any]) -> StoredExample:
-    number, digest, label, name, taught_at, deleted = row
-    return StoredExample(number, digest, label, name, taught_at, bool(deleted))
+    number, digest, label, name, taught_at, deleted, role, box, source = row
+    return StoredExample(number, digest, label, name, taught_at, bool(deleted), role, box, source)
 
 
 def _json(numbers: Iterable[int]) -> str:

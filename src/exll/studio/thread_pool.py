@@ -1,9 +1,11 @@
 """Threads beside the event loop, with a bounded queue: when it is full, the next request is refused."""
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from exll.studio.errors import BusyError
@@ -26,7 +28,7 @@ class BoundedPool:
             if self._pending >= self._most_pending:
                 raise BusyError("the studio is busy.", "Try again in a moment.")
             self._pending += 1
-        future = self._pool.submit(work, *args, **kwargs)
+        future = self._pool.submit(contextvars.copy_context().run, partial(work, *args, **kwargs))
         future.add_done_callback(self._finished)
         return await asyncio.wrap_future(future)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from exll.studio.actions import delete_class, merge_class, rename_class
 from exll.studio.class_names import clean_label
+from exll.studio.edits import HELD_OUT
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
 from exll.studio.routes.shapes import REBUILDING, Changed, LabelText
@@ -21,6 +22,7 @@ router = APIRouter(prefix="/api", tags=["classes"], responses=PROBLEMS)
 class ClassShape(BaseModel):
     label: str
     examples: int
+    held_out: int = Field(description="photos set aside for measuring")
     newest: list[int] = Field(description="numbers of its newest examples")
     prototypes: int
     verdict: str = Field(description="have I taught enough? in two words")
@@ -98,18 +100,20 @@ async def rules(project: CurrentProject, label: Annotated[str | None, Query(max_
 
 def _classes(project: Project) -> ClassesAnswer:
     model, counts, newest = project.live.current, project.store.counts(), project.store.newest_of_each(NEWEST)
+    held_out = project.store.counts(HELD_OUT)
     progress, prototypes = {}, {}
     if model.knows_something:
         classifier = model.snapshot.classifier
         progress = {str(found.label): found for found in classifier.progress()}
         prototypes = {label: len(classifier.megacloud(label).prototypes) for label in progress}
     shapes = []
-    for label, examples in counts.items():
+    for label, examples in {**counts, **{label: 0 for label in held_out if label not in counts}}.items():
         found = progress.get(label)
         shapes.append(
             ClassShape(
                 label=label,
                 examples=examples,
+                held_out=held_out.get(label, 0),
                 newest=newest.get(label, []),
                 prototypes=prototypes.get(label, 0),
                 verdict="too early to tell" if found is None else found.verdict,

@@ -5,8 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from exll.studio.actions import delete, relabel
+from exll.features.formats import HEAD_BYTES, image_format
+from exll.studio.actions import delete, relabel, set_aside
 from exll.studio.class_names import clean_label
+from exll.studio.errors import MissingError
 from exll.studio.pictures import for_browsers
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
@@ -21,6 +23,10 @@ ExampleNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 class Relabel(Numbers):
     label: LabelText
+
+
+class SetAside(Numbers):
+    held_out: bool = True
 
 
 class ExamplesAnswer(BaseModel):
@@ -58,6 +64,14 @@ async def delete_examples(project: CurrentProject, wanted: Numbers) -> Changed:
     return Changed(changed=changed, rebuilding=project.live.rebuilding)
 
 
+@router.post("/set-aside")
+async def set_examples_aside(project: CurrentProject, wanted: SetAside) -> Changed:
+    """Hold examples out, so that the model can be measured with them; or, with ``held_out`` false, learn them."""
+    numbers = set(wanted.ids)
+    changed = await change(project, lambda: set_aside(project, numbers, wanted.held_out))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
 @router.get("/{number}")
 async def example(project: CurrentProject, number: ExampleNumber) -> ExampleShape:
     return ExampleShape.of(await project.reading.run(project.store.example, number))
@@ -78,6 +92,21 @@ async def image(project: CurrentProject, number: ExampleNumber) -> Response:
     """The file as it was taught; as WebP where not every browser shows its format."""
     content, media_type = await project.looking.run(_image, project, number)
     return Response(content, media_type=media_type, headers=FOR_EVER)
+
+
+@router.get("/{number}/whole", response_class=Response)
+async def whole(project: CurrentProject, number: ExampleNumber) -> Response:
+    """The photo that an example is a region of."""
+    content, media_type = await project.looking.run(_whole, project, number)
+    return Response(content, media_type=media_type, headers=FOR_EVER)
+
+
+def _whole(project: Project, number: int) -> tuple[bytes, str]:
+    source = project.store.example(number).source
+    if source is None:
+        raise MissingError(f"example {number} is a photo of its own.")
+    content = project.pictures.image(source)
+    return for_browsers(content, image_format(content[:HEAD_BYTES]))
 
 
 def _image(project: Project, number: int) -> tuple[bytes, str]:

@@ -1,9 +1,9 @@
-"""The project as a whole: what it holds, undo, and removing deleted examples for good."""
+"""The project as a whole: what it holds, its settings, and removing deleted examples for good."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from exll.studio.actions import purge, set_false_alarms, undo
+from exll.studio.actions import purge, set_false_alarms
 from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
@@ -35,6 +35,7 @@ class ProjectAnswer(BaseModel):
     model_bytes: int
     storage: Storage
     undo: EditShape | None = Field(description="the step that undo would take back: the newest, whoever made it")
+    redo: EditShape | None = Field(description="the step that redo would make again")
     undone: UndoneShape | None = Field(description="the step that was undone last since the studio was started")
     rebuilding: bool = Field(description=REBUILDING)
     false_alarms: float = Field(description="how strict answers are: the share of known things called unusual")
@@ -47,12 +48,6 @@ class Settings(BaseModel):
 
 class PurgeAnswer(BaseModel):
     images: int = Field(description="how many images were removed from the disk")
-
-
-class UndoAnswer(BaseModel):
-    undone: UndoneShape
-    next: EditShape | None
-    rebuilding: bool = Field(description=REBUILDING)
 
 
 @router.get("/project")
@@ -73,23 +68,10 @@ async def purge_deleted(project: CurrentProject) -> PurgeAnswer:
     return PurgeAnswer(images=await change(project, lambda: purge(project)))
 
 
-@router.post("/undo")
-async def undo_last(project: CurrentProject) -> UndoAnswer:
-    """Take back the newest step, whoever made it: teaching (all of a group), correcting, relabelling, deleting,
-    renaming, merging or keeping."""
-    undone = await change(project, lambda: undo(project))
-    following = await project.reading.run(project.store.last_edit)
-    return UndoAnswer(
-        undone=UndoneShape(**undone.to_dict()),
-        next=None if following is None else EditShape.of(following),
-        rebuilding=project.live.rebuilding,
-    )
-
-
 def _overview(project: Project) -> ProjectAnswer:
     counts, model, edit = project.store.counts(), project.live.current, project.store.last_edit()
     classifier = model.snapshot.classifier if model.knows_something else None
-    undone = project.last_undone
+    undone, redo = project.last_undone, project.store.next_redo()
     return ProjectAnswer(
         name=project.name,
         preset=project.preset,
@@ -106,6 +88,7 @@ def _overview(project: Project) -> ProjectAnswer:
             models=project.checkpoints.nbytes(),
         ),
         undo=None if edit is None else EditShape.of(edit),
+        redo=None if redo is None else EditShape.of(redo),
         undone=None if undone is None else UndoneShape(**undone.to_dict()),
         rebuilding=project.live.rebuilding,
         false_alarms=project.false_alarms,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from exll.estimator import Prediction
 from exll.studio.actions import FileResult, Status
-from exll.studio.edits import Edit
+from exll.studio.edits import Edit, Role
 from exll.studio.store import LARGEST_ID, StoredExample
 from exll.types import Level
 
@@ -31,6 +31,9 @@ class ExampleShape(BaseModel):
     deleted: bool
     image: str = Field(description="address of the image")
     thumbnail: str = Field(description="address of a small WebP")
+    role: Role = Field(description="taught; held out: set aside for measuring; nothing: none of the classes")
+    box: str | None = Field(description="where in a larger photo it lies: left,top,right,bottom in pixels")
+    whole: str | None = Field(description="address of that photo")
 
     @classmethod
     def of(cls, example: StoredExample) -> "ExampleShape":
@@ -42,6 +45,9 @@ class ExampleShape(BaseModel):
             deleted=example.deleted,
             image=image_url(example.id),
             thumbnail=thumbnail_url(example.id),
+            role=example.role,
+            box=example.box,
+            whole=None if example.source is None else f"/api/examples/{example.id}/whole",
         )
 
 
@@ -147,11 +153,13 @@ class SuspectsAnswer(BaseModel):
 
 
 class EditShape(BaseModel):
-    """A step that can be undone."""
+    """A step that can be undone or redone."""
 
+    id: int
     kind: str
     sentence: str
     made_at: float
+    made_by: str | None = Field(description="the X-Exll-Client of whoever made it")
 
     @classmethod
     def of(cls, edit: Edit) -> "EditShape":
@@ -162,3 +170,4 @@ class UndoneShape(EditShape):
     """A step that was undone."""
 
     undone_at: float
+    undone_by: str | None

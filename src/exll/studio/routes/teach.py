@@ -7,8 +7,10 @@ from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.actions import FileResult, Offered, teach_images
+from exll.studio.edits import HELD_OUT, TAUGHT
 from exll.studio.error_responses import error_response
 from exll.studio.errors import ConflictError, StudioError, TooLargeError, UnreadableError, UnusableError
+from exll.studio.pictures import digest_of
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
 from exll.studio.routes.shapes import TaughtFile
@@ -48,16 +50,21 @@ async def teach(
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
     group: Group = None,
+    set_aside: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
+    held_out: Annotated[bool, Form(description="hold all of them out, for measuring")] = False,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
-    one label, and under a second one only where ``two_labels`` says so."""
+    one label, and under a second one only where ``two_labels`` says so. What is held out is stored and not learned."""
     if len(files) > MOST_FILES:
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file, box) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
-    taught = iter(
-        await change(project, lambda: teach_images(project, offered, label, two_labels, group=group)) if offered else []
-    )
+    role = HELD_OUT if held_out else TAUGHT
+
+    def learn() -> list[FileResult]:
+        return teach_images(project, offered, label, two_labels, group=group, role=role, set_aside=set_aside)
+
+    taught = iter(await change(project, learn) if offered else [])
     results = [TaughtFile.of(next(taught) if isinstance(offer, Offered) else offer) for offer in looked]
     if all(result.status in REFUSALS for result in results):
         return _refused(results)
@@ -69,11 +76,21 @@ async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> 
     name = name_of(file)
     try:
         content = await content_of(file)
-        return Offered(await project.looking.run(project.kept_image, content, box), name)
+        return await project.looking.run(_kept, project, content, name, box)
     except TooLargeError as error:
         return FileResult(name, "too large", error=str(error), hint=error.hint)
     except UnreadableError as error:
         return FileResult(name, "unreadable", error=str(error), hint=error.hint)
+
+
+def _kept(project: Project, content: bytes, name: str, box: PixelBox | None) -> Offered:
+    """On the disk; of a region the whole photo too, so that one can see where it lies."""
+    image = project.kept_image(content, box)
+    if box is None:
+        return Offered(image, name)
+    source = digest_of(content)
+    project.pictures.keep(source, content)
+    return Offered(image, name, ",".join(map(str, box)), source)
 
 
 def _refused(results: list[TaughtFile]) -> Response:
