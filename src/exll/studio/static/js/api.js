@@ -6,6 +6,9 @@ const TRIES = 6;
 const ROOT = document.body.dataset.root ?? ""; // where this project lives on the server
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
 
+/** Who asks: this tab. Steps carry it, so that one can tell one's own from others'. */
+export const CLIENT = (sessionStorage.client ??= `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`);
+
 export class ApiError extends Error {
   /** @param {string} error @param {string} hint @param {number} status @param {any} [body] */
   constructor(error, hint, status, body = null) {
@@ -76,7 +79,7 @@ async function answered(path, options) {
 
 async function reached(path, options) {
   try {
-    return await fetch(address(path), options);
+    return await fetch(address(path), { ...options, headers: { ...options.headers, "X-Exll-Client": CLIENT } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(...NO_ANSWER, 0);
