@@ -3,9 +3,9 @@
 ``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
 ask while one teaches and deletes an example (``--edits`` for more); throughput over that of a bare predict loop with as
 many threads, and the 95th percentile over (clients / cores) bare predicts. ``live``: the Workbench with its camera on,
-with 6 and with 100 classes and 5,000 examples: how many answers a second one page gets that asks for the probabilities
-of all classes, alone and while it records, over those of a bare predict loop; and how long a photo takes from sending to
-being counted, over a bare predict. Every image is another one, so nothing is remembered.
+with 6 and with 100 classes and 5,000 examples: how many answers per second one page gets that asks for the
+probabilities of all classes, alone and while it records, over those of a bare predict loop; and how long a photo takes
+from sending to being counted, over a bare predict. Every image is another one, so nothing is remembered.
 """
 
 import os
@@ -253,7 +253,7 @@ def together(learner: ImageLearner, address: str, count: int, edits: int) -> Non
 
 
 def fill(folder: str, classes: int) -> None:
-    """A project of many examples: vectors of photos, each with some noise, since 5,000 photos would take minutes."""
+    """A project of many examples, with made-up vectors: to look at 5,000 photos would take minutes."""
     from exll.studio.actions import Offered, teach_images
     from exll.studio.project import Project
     from exll.studio.store import StoredImage
