@@ -65,8 +65,8 @@ class Evidence:
 class Explanation:
     """One answer and its reasons.
 
-    ``level`` is "usual", "unusual" or "unknown" (always "usual" where the preset cannot tell), ``novelty`` the score
-    behind it. The hit is the prototype of the answer that local inference used, so no near hit is nearer. No near miss
+    ``level`` is "usual", "unusual" or "unknown" ("usual" where the preset cannot tell), ``novelty`` the score behind
+    it. The hit is the prototype of the answer that local inference used, so no near hit is nearer. No near miss
     is either: it is the nearest prototype of the runner-up, or, where that is nearer than the hit, of the nearest class
     that is not. ``local_choice`` is the nearest prototype of all where it is not of the answer's class.
 
