@@ -8,7 +8,7 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
-from exll.explain.wording import in_brackets
+from exll.explain.wording import file_name, in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -221,7 +221,7 @@ def _looks_like_nothing(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = len(names) - EXAMPLES_NAMED
-    shown = ", ".join(names[:EXAMPLES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(map(file_name, names[:EXAMPLES_NAMED])) + (f" and {more} more" if more > 0 else "")
     was = "was" if len(names) == 1 else "were"
     return f"It looks more like {shown}, which {was} said to be none of the classes, than like any group of a class. "
 
