@@ -36,7 +36,8 @@ OWN = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[Served]:
+def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setattr("exll.studio.routes.phone.reachable", lambda host: ["192.168.1.20"])
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         yield studio
 
@@ -117,7 +118,6 @@ def test_a_code_is_kept_as_a_hash_only() -> None:
 
 
 def test_the_link_is_for_the_address_that_others_can_reach(guarded: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.routes.phone.reachable", lambda host: ["192.168.1.20"])
     port = guarded.address.rstrip("/").rpartition(":")[2]
     for origin, place in (
         (guarded.address.rstrip("/"), f"http://192.168.1.20:{port}"),  # a page that only this machine can open
