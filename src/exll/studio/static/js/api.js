@@ -66,7 +66,7 @@ async function answered(path, options) {
       await wait(1000 * (Number(response.headers.get("Retry-After")) || 1));
       continue;
     }
-    if (response.status === 401) location.assign("/login");
+    if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(here())}`);
     const body = await response.json().catch(() => ({}));
     throw new ApiError(
       sentence(body.error ?? `the studio answered ${response.status}.`),
@@ -76,6 +76,9 @@ async function answered(path, options) {
     );
   }
 }
+
+/** This page, to come back to it. */
+const here = () => location.href.slice(location.origin.length);
 
 async function reached(path, options) {
   try {
