@@ -35,7 +35,7 @@ export function showDialog(title, build) {
     dialog.addEventListener("close", () => {
       document.body.append(byId("messages"));
       dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (before instanceof HTMLElement) (before.isConnected ? before : byId("main")).focus();
       resolve(answer);
     });
     dialog.firstElementChild.append(...[build(close)].flat(Infinity).filter(Boolean));
