@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -96,6 +98,7 @@ class Watched:
         check_pictures(self.page)
         check_contrast(self.page)
         check_width(self.page)
+        check_axe(self.page)
 
 
 Opener: TypeAlias = Callable[..., Watched]
@@ -165,6 +168,18 @@ def check_contrast(page: Page) -> None:
 def check_width(page: Page) -> None:
     """Nothing to scroll sideways, and nothing cut off at the side."""
     assert page.evaluate(TOO_WIDE) == []
+
+
+@cache
+def axe() -> str:
+    return (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+
+def check_axe(page: Page) -> None:
+    """axe-core finds nothing that keeps people out."""
+    page.evaluate(axe())
+    found = page.evaluate("() => axe.run({resultTypes: ['violations'], preload: false})")
+    assert [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in found["violations"]] == []
 
 
 def check_keyboard(page: Page) -> list[str]:

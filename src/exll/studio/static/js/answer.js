@@ -14,7 +14,7 @@ export function showAnswer(says, level, prediction, taughtAs = []) {
   fill(says, ...{ usual: [name], unusual: ["Maybe ", name], unknown: ["Unknown"] }[kind]);
   const sure = other === null ? ONLY : `Confidence: ${confidence(probability)}.`;
   const words = {
-    usual: [sure, other !== null && ` It looks as usual.`],
+    usual: [sure, other !== null && " It looks like the photos you taught."],
     unusual: [sure, " ", h("strong", {}, UNLIKE)],
     unknown: [h("strong", {}, NOTHING_LIKE_IT), " The nearest class is ", quoted(label), "."],
   };

@@ -3,7 +3,7 @@
 import { byId, fill, h } from "./dom.js";
 
 const [square, words] = ["preview", "looks"].map(byId);
-const TWO = "The network sees the whole square, and the frame once more.";
+const TWO = "The network sees this square, and the frame again.";
 const ONE = "The network sees this square.";
 
 /** @param {HTMLVideoElement | HTMLImageElement} media */

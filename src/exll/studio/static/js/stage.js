@@ -75,6 +75,7 @@ export class Stage {
     }
     this.why.close();
     this.watching = true;
+    this.hint();
     see(this.camera.video);
     this.camera.video.play();
     this.sources();
@@ -126,7 +127,7 @@ export class Stage {
     if (!on && [freeze, change].includes(document.activeElement)) live.focus();
     freeze.hidden = !on;
     if (!on) change.hidden = true;
-    live.textContent = on ? "Stop the camera" : "Use the camera";
+    live.textContent = on ? "Camera off" : "Use the camera";
     live.classList.toggle("primary", !on);
     freeze.textContent = this.watching ? "Freeze" : "Go on";
     freeze.classList.toggle("primary", !this.watching);
@@ -143,7 +144,7 @@ export class Stage {
     }
     if (this.camera.stream) this.stop();
     const number = (this.number += 1);
-    this.correction.hint("");
+    this.hint();
     const image = this.still(file, "The photo that you asked about");
     if (!this.taught) {
       this.unanswered(file);
@@ -213,7 +214,6 @@ export class Stage {
   }
 
   show(file, { asked, prediction, probabilities, taught_as: taughtAs, looks }) {
-    const first = !this.now?.prediction;
     this.now = { file, asked, prediction, taughtAs };
     this.looks = looks;
     showLooks(looks);
@@ -221,8 +221,11 @@ export class Stage {
     showAnswer(says, level, prediction, this.watching ? [] : taughtAs);
     this.bars.show(probabilities, prediction);
     explain.hidden = thing.hidden = false;
-    if (first) this.correction.hint(HINT);
     this.announce(prediction);
+  }
+
+  hint() {
+    this.correction.hint(this.taught ? HINT : "");
   }
 
   /** Aloud at most every few seconds, and only what is new. */

@@ -76,7 +76,7 @@ function where(found) {
   const image = h("img", { alt: "The photo that was asked about", src: address(found.image) });
   const controls = h("div", { class: "where" });
   offerMaps(controls, image, found.where);
-  return h("section", { class: "map-of" }, h("h3", {}, "Where it looks"), image, controls);
+  return h("section", { class: "map-of" }, h("h3", {}, "Where in the photo"), image, controls);
 }
 
 const of = ({ support, label }) => [`${counted(support, "photo")} of `, quoted(label)];

@@ -12,6 +12,8 @@ import { Stage } from "./stage.js";
 import { showCutOff } from "./teaching.js";
 import { counted } from "./words.js";
 
+const CORRECTIONS = new Set(["correct", "relabel"]);
+
 const stage = new Stage();
 const list = new ClassList({
   record: (row) => record(row),
@@ -80,8 +82,9 @@ onPaste((found, target) => {
 });
 guardPage();
 
-on("changed", ({ counts, examples }) => {
+on("changed", ({ kind, counts, examples }) => {
   stage.taught = examples > 0;
+  if (stage.now && !CORRECTIONS.has(kind)) stage.hint(); // undo would take back something else now
   for (const [label, count] of Object.entries(counts)) list.row(label).count(count);
   if (!active) lookSoon(); // else when the recording has ended: answers go first
 });
