@@ -5,4 +5,4 @@ import { teach as send } from "./jobs.js";
 /** Returns at once; progress and faults are shown by whoever sends. @param {string} label @param {(File | Blob)[]} files */
 export const teach = (label, files, { group } = {}) => send(label, files, group);
 export { showCutOff } from "./jobs.js";
-export { newGroup } from "./upload.js";
+export { newGroup, tooLarge } from "./upload.js";
