@@ -54,7 +54,7 @@ def test_the_token_logs_in_and_nothing_else_does(guarded: tuple[str, str], open_
 
     say_token(page, token)
     awake(page)
-    assert page.url == f"{address}teach"
+    assert page.url == f"{address}workbench"
     (cookie,) = page.context.cookies()
     assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == (COOKIE, True, "Strict")
     assert token not in cookie["value"]

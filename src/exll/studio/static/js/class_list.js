@@ -92,7 +92,7 @@ export class ClassList {
     for (const one of classes) this.row(one.label).show(one);
     for (const label of named) this.row(label);
     for (const [label, row] of this.rows) if (!taught.has(label) && !named.includes(label)) this.remove(row);
-    if (!this.selected && this.rows.size) this.select([...this.rows.values()].at(-1));
+    if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
     this.help(classes);
     this.find();
     this.welcome(classes.length);

@@ -26,7 +26,7 @@ export class Correction {
     fill(words, hint);
   }
 
-  /** A second press while the first is on its way does nothing. @param {{asked: string, file: Blob, taughtAs: any[]}} about */
+  /** A second press while the first is on its way does nothing. @param {{asked: string | null, file: Blob}} about */
   async teach(about, label, twoLabels = false) {
     if (this.busy) return false;
     this.busy = true;
@@ -37,7 +37,8 @@ export class Correction {
       return true;
     } catch (error) {
       this.busy = false;
-      if (error.status === 409 && about.taughtAs.length) return await this.settle(about, label);
+      const known = error.status === 409 ? await this.taughtAs(about) : [];
+      if (known.length) return await this.settle(about, known, label);
       complain(error, () => this.teach(about, label, twoLabels));
       return false;
     } finally {
@@ -55,9 +56,13 @@ export class Correction {
     return postForm("/api/correct", { file, ...fields });
   }
 
+  async taughtAs({ file }) {
+    return (await postForm("/api/predict", { file }).catch(() => null))?.taught_as ?? [];
+  }
+
   /** This photo was taught as another class. */
-  async settle(about, label) {
-    const known = about.taughtAs.map((example) => example.label).join(", ");
+  async settle(about, examples, label) {
+    const known = examples.map((example) => example.label).join(", ");
     const answer = await choice(
       "This photo was taught before",
       [h("p", {}, "It was taught as ", quoted(known), ". Now you say ", quoted(label), ".")],
@@ -69,7 +74,7 @@ export class Correction {
     );
     if (answer === "both") return this.teach(about, label, true);
     if (answer !== "relabel") return false;
-    const ids = about.taughtAs.map(({ id }) => id);
+    const ids = examples.map(({ id }) => id);
     const changed = await trying(() => postJson("/api/examples/relabel", { ids, label }));
     if (!changed) return false;
     this.#tell("The class of the photo is ", quoted(label), " now.");

@@ -25,8 +25,9 @@ export class Stage {
     this.why = new Why();
     this.correction = new Correction(() => this.askAgain());
     this.number = 0; // of the newest question: a late answer to an older one is dropped
-    this.now = null; // {file, asked, prediction, taughtAs} of what the bars show
+    this.now = null; // {file, asked, prediction} of what the bars show
     this.watching = false;
+    this.waits = false; // for a name, then the camera goes on
     this.taught = false; // whether there is anything to compare with
     this.said = 0;
     this.askAgain = gathered(() => this.again(), 150);
@@ -45,10 +46,15 @@ export class Stage {
       event.preventDefault();
       const input = byId("other");
       if (!input.value.trim()) input.focus();
-      else if (await this.teach(input.value.trim())) input.value = "";
+      else if (await this.teach(input.value.trim())) {
+        input.value = "";
+        if (this.waits) await trying(() => this.watch());
+      }
     });
+    // What is being named must not change meanwhile.
+    byId("other").addEventListener("input", () => this.watching && (this.freeze(), (this.waits = true)));
     document.addEventListener("visibilitychange", () => this.watching && this.loop((this.number += 1)));
-    addEventListener("pagehide", () => this.camera.close());
+    addEventListener("pagehide", () => this.camera.stream && this.stop());
   }
 
   /** Nothing to see. */
@@ -75,7 +81,8 @@ export class Stage {
     }
     this.why.close();
     this.watching = true;
-    this.hint();
+    this.waits = false;
+    if (!this.now) this.hint();
     see(this.camera.video);
     this.camera.video.play();
     this.sources();
@@ -163,7 +170,6 @@ export class Stage {
     if (image.dataset.unseen) image.src = address(`/api/asked/${found.asked}/image`); // in a format that browsers show
     this.show(file, found);
     if (this.why.open) this.why.show({ asked: found.asked }, false);
-    stage.scrollIntoView({ block: "nearest" });
   }
 
   /** A photo that this browser cannot show is shown when the server has answered. */
@@ -207,14 +213,14 @@ export class Stage {
 
   /** While nothing is taught, what is seen can still be the first thing to be taught. */
   unanswered(file) {
-    this.now = { file, asked: null, prediction: null, taughtAs: [] };
+    this.now = { file, asked: null, prediction: null };
     fill(says, "Nothing taught yet");
     fill(level, "Teach this as the first class: type its name below.");
     thing.hidden = false;
   }
 
   show(file, { asked, prediction, probabilities, taught_as: taughtAs, looks }) {
-    this.now = { file, asked, prediction, taughtAs };
+    this.now = { file, asked, prediction };
     this.looks = looks;
     showLooks(looks);
     for (const kind of ["unusual", "unknown"]) stage.classList.toggle(kind, prediction.level === kind);
