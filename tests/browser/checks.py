@@ -184,7 +184,8 @@ def check_axe(page: Page) -> None:
     """axe-core finds nothing that keeps people out."""
     page.evaluate(axe())
     found = page.evaluate("() => axe.run({resultTypes: ['violations'], preload: false})")
-    assert [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in found["violations"]] == []
+    faults = [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in found["violations"]]
+    assert not faults, faults
 
 
 def check_keyboard(page: Page) -> list[str]:

@@ -66,7 +66,7 @@ export class Bars {
       const button = h(
         "button",
         { type: "button", class: "guess", "data-label": label, title: `Teach it as ${label}`, onclick: () => this.pressed(label) },
-        h("span", { class: "unseen" }, "Teach as "),
+        h("span", { class: "unseen" }, "It is "),
         h("bdi", {}, label),
         h("span", { class: "track", "aria-hidden": "true" }, fill),
         share,
