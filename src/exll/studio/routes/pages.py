@@ -7,12 +7,12 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 
 from exll.explain.page import environment
+from exll.features.looks import side_needed
 from exll.studio.limits import MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.version import __version__
 
 VIEWS = {
-    "teach": "Teach",
-    "ask": "Ask",
+    "workbench": "Workbench",
     "classes": "Classes",
     "map": "Map",
     "check": "Check",
@@ -25,8 +25,10 @@ templates = Jinja2Templates(env=environment(Path(__file__).parents[1] / "templat
 
 
 @router.get("/")
+@router.get("/teach")  # where older links lead
+@router.get("/ask")
 async def home() -> Response:
-    return RedirectResponse("/teach", 307)
+    return RedirectResponse("/workbench", 307)
 
 
 def _view(name: str) -> None:
@@ -50,5 +52,6 @@ def shown(request: Request, template: str, status: int = 200, **more: object) ->
         "locked": state.gate is not None,
         "file_bytes": MOST_FILE_BYTES,
         "import_bytes": MOST_IMPORT_BYTES,
+        "side": side_needed(state.project.backbone.looks, state.project.backbone.preprocessing),
     }
     return templates.TemplateResponse(request, template, context | more, status)
