@@ -10,7 +10,7 @@ import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { offerMaps } from "./evidence_map.js";
 import { on, onAny } from "./events.js";
 import { complain, say, tell, trying } from "./notice.js";
-import { tooLarge } from "./upload.js";
+import { tooLarge } from "./sending.js";
 
 const BETWEEN = 300; // milliseconds from one question of the camera to the next, at least
 const SPOKEN_EVERY = 4000;

@@ -4,8 +4,8 @@ import { toggleCamera } from "./camera_panel.js";
 import { onDrop, pick } from "./dropzone.js";
 import { fill, h, quoted } from "./dom.js";
 import { showGallery } from "./gallery.js";
-import { teach } from "./jobs.js";
 import { picture } from "./pictures.js";
+import { teach } from "./queue.js";
 
 export class ClassCard {
   /** @param {string} label @param {() => string[]} labels */

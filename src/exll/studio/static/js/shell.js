@@ -1,9 +1,10 @@
-/** What every page has: the strip that says what the model is doing, and undo. */
+/** What every page has: the strip that says what the model is doing, the queue of uploads, and undo. */
 
 import { get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
+import "./queue_strip.js";
 import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");
@@ -18,7 +19,7 @@ function state(words, busy = false) {
 }
 
 function ready(examples, classes) {
-  if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "picture")}.`);
+  if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "photo")}.`);
   else state("Nothing taught yet.");
 }
 

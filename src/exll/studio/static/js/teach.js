@@ -2,19 +2,15 @@
 
 import { get } from "./api.js";
 import { ClassCard } from "./class_card.js";
-import { askLabel, choice } from "./dialogs.js";
 import { byId, gathered, h } from "./dom.js";
 import { guardPage, onDrop, onPaste, pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
-import { showCutOff, teach } from "./jobs.js";
 import { say, trying } from "./notice.js";
 import { progressWords } from "./progress.js";
-import { newGroup } from "./upload.js";
-import { counted } from "./words.js";
+import { receive } from "./receiving.js";
 
 const NAMED = "named classes"; // named, but without a picture yet: the server does not know them
 const FIRST = "Nothing taught yet. Drop photos of the first thing here.";
-const PREVIEWS = 8;
 
 /** @type {Map<string, ClassCard>} */
 const cards = new Map();
@@ -66,64 +62,7 @@ async function look() {
   if (found) show(found);
 }
 
-/** Pictures for which no class was said: folders name theirs, else the person is asked. */
-async function receive(found) {
-  const folders = grouped(found);
-  if (!folders.has("")) {
-    const list = h(
-      "ul",
-      {},
-      [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "picture")}`)),
-    );
-    const answer = await choice(
-      folders.size === 1 ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
-      [h("p", {}, "Found:"), list],
-      [
-        [folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
-        ["One class for all …", "one", ""],
-      ],
-    );
-    if (!answer) return;
-    if (answer === "folders") {
-      const group = newGroup();
-      for (const [folder, files] of folders)
-        teach(
-          folder,
-          files.map(({ file }) => file),
-          group,
-        );
-      return;
-    }
-  }
-  const files = found.map(({ file }) => file);
-  const label = await askLabel(
-    files.length === 1 ? "What is this?" : `What are these ${files.length} pictures?`,
-    labels(),
-    { content: preview(files) },
-  );
-  if (label) teach(label, files);
-}
-
-function grouped(found) {
-  const groups = new Map();
-  for (const one of found) groups.set(one.folder, [...(groups.get(one.folder) ?? []), one]);
-  return groups;
-}
-
-function preview(files) {
-  return h(
-    "ul",
-    { class: "thumbs large" },
-    files.slice(0, PREVIEWS).map((file, i) => {
-      const image = h("img", { alt: `Picture ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
-      for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
-      // Few browsers show HEIC; the server does.
-      image.addEventListener("error", () => image.replaceWith(h("span", { class: "unseen" }, file.name)));
-      return h("li", {}, image);
-    }),
-    files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`),
-  );
-}
+const received = (found) => receive(found, labels());
 
 byId("new-class").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -144,16 +83,16 @@ byId("new-class").addEventListener("submit", (event) => {
 
 async function picked(options) {
   const found = await pick(options);
-  if (found.length) receive(found);
+  if (found.length) received(found);
 }
 
 byId("pick-files").addEventListener("click", () => picked({}));
 byId("pick-folder").addEventListener("click", () => picked({ folder: true }));
-onDrop(byId("drop"), receive);
+onDrop(byId("drop"), received);
 onPaste((found, target) => {
   const label = target.closest(".card")?.dataset.label;
   if (label) cards.get(label).teach(found.map(({ file }) => file));
-  else receive(found);
+  else received(found);
 });
 guardPage();
 on("changed", ({ counts }) => {
@@ -161,4 +100,3 @@ on("changed", ({ counts }) => {
 });
 onAny(["changed", "rebuilt", "anew"], gathered(look, 500)); // what is expected of every class takes a while to find
 look();
-showCutOff();
