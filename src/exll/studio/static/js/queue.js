@@ -38,6 +38,7 @@ async function start() {
   }
   await look();
   send();
+  for (const store of stores) store.tidy();
 }
 
 /**
@@ -83,7 +84,10 @@ export async function goOn() {
   send();
 }
 
-export const dismiss = () => each((store) => store.dismiss());
+export async function dismiss() {
+  await each((store) => store.dismiss());
+  for (const store of stores) store.tidy();
+}
 
 /** @param {"left" | "moved" | "both"} decision @param {{store: number, key: number}[]} conflicts Of the state. */
 export async function decide(decision, conflicts) {

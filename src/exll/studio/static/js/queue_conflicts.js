@@ -39,7 +39,7 @@ function question(conflicts) {
   const many = conflicts.length > 1;
   const pairs = gathered(
     conflicts,
-    ({ label, taughtAs }) => JSON.stringify([[...new Set(taughtAs.map((one) => one.label))].join(", "), label]),
+    ({ label, taughtAs }) => JSON.stringify([[...new Set(taughtAs.map(nameOf))].join(", "), label]),
     ({ taughtAs }) => taughtAs.map(({ id }) => id),
   );
   const [[before, label]] = [...pairs.keys()].map((pair) => JSON.parse(pair));
@@ -67,6 +67,8 @@ function question(conflicts) {
     },
   );
 }
+
+const nameOf = ({ label }) => label || "none of the classes";
 
 function kind([before, label], ids) {
   return h(

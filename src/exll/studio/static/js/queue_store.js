@@ -7,10 +7,19 @@ const nothing = () => ({ done: 0, learned: {}, setAside: 0, before: 0, moved: 0,
 
 /**
  * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed.
- * `stopped` is the newest key that was cancelled, `tried` are keys that were sent and not answered for, `sending` says
- * that a batch is under way.
+ * Keys up to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and
+ * not answered for, `sending` says that a batch is under way.
  */
-const newRound = () => ({ key: "round", ...nothing(), problems: [], stopped: 0, tried: [], sending: false, label: "" });
+const newRound = () => ({
+  key: "round",
+  ...nothing(),
+  problems: [],
+  stopped: 0,
+  dropped: 0,
+  tried: [],
+  sending: false,
+  label: "",
+});
 
 /** @typedef {{label: string, group: string, setAside: number, twoLabels: boolean, file: File, size: number}} Entry */
 
@@ -44,7 +53,7 @@ export class QueueStore {
   read() {
     return this.within(async ({ waiting, conflicts, notes }) => {
       const round = (await notes.get("round")) ?? newRound();
-      const [all, open] = [await waiting.count(0), await waiting.count(round.stopped)];
+      const [all, open] = [await waiting.count(round.dropped), await waiting.count(round.stopped)];
       const last = round.sending ? round.tried.filter((key) => key <= round.stopped).length : 0;
       const undecided = (await conflicts.all(0)).map(({ key, label, taughtAs }) => ({ key, label, taughtAs }));
       return { waiting: open + last, stopped: all - open - last, conflicts: undecided, round };
@@ -74,8 +83,9 @@ export class QueueStore {
         await waiting.delete(entry.key);
         round.done += 1;
         if (status === "taught" || (status === "already" && tried)) {
-          round.learned[label] = (round.learned[label] ?? 0) + 1;
-          if (example?.role === "held out") round.setAside += 1;
+          const { role } = example ?? taughtAs.find((one) => one.label === label) ?? {};
+          if (role === "held out") round.setAside += 1;
+          else round.learned[label] = (round.learned[label] ?? 0) + 1;
         } else if (status === "already") round.before += 1;
         else if (status === "conflict")
           await conflicts.put({ ...entry, taughtAs: taughtAs.map(({ id, label: name }) => ({ id, label: name })) });
@@ -103,7 +113,7 @@ export class QueueStore {
 
   resume() {
     return this.change(async (round) => {
-      round.stopped = 0;
+      round.stopped = round.dropped;
     });
   }
 
@@ -125,10 +135,14 @@ export class QueueStore {
   /** The summary was read. */
   dismiss() {
     return this.change(async (round, { waiting, conflicts }) => {
-      await waiting.deleteUpTo(round.stopped);
-      Object.assign(round, { problems: [], stopped: 0 });
-      if (!(await waiting.count(0)) && !(await conflicts.count(0))) Object.assign(round, nothing());
+      Object.assign(round, { problems: [], dropped: round.stopped });
+      if (!(await waiting.count(round.stopped)) && !(await conflicts.count(0))) Object.assign(round, nothing());
     });
+  }
+
+  /** Removing thousands of photos takes a browser seconds: a few at a time, so that nobody has to wait for it. */
+  async tidy() {
+    while (await this.change((round, { waiting }) => waiting.deleteSome(round.dropped, BATCH_FILES)));
   }
 
   /** Where there are no locks: true if it is nobody else's turn; then it is ours until that time. */

@@ -33,7 +33,8 @@ onQueue((state) => {
   now = state;
   const { waiting, stopped, conflicts, round, trouble, halted } = state;
   const learned = Object.values(round.learned).reduce((sum, count) => sum + count, 0);
-  const told = learned + round.before + round.moved + round.left + round.problems.length + stopped + conflicts.length;
+  const { setAside, before, moved, left, problems } = round;
+  const told = learned + setAside + before + moved + left + problems.length + stopped + conflicts.length;
   const busy = waiting > 0;
   keepFocus(strip, () => {
     strip.hidden = !busy && told === 0;
@@ -46,18 +47,18 @@ onQueue((state) => {
       tryNow: busy && trouble && !halted,
       cancel: busy,
       decide: !busy && conflicts.length,
-      details: !busy && round.problems.length,
+      details: !busy && problems.length,
       goOn: !busy && stopped,
       dismiss: !busy && !conflicts.length,
     };
     for (const [name, wanted] of Object.entries(shown)) buttons[name].hidden = !wanted;
   });
-  strip.classList.toggle("fault", Boolean(trouble) || (!busy && round.problems.length > 0));
+  strip.classList.toggle("fault", Boolean(trouble) || (!busy && problems.length > 0));
   const news = busy ? (trouble?.message ?? "Teaching photos.") : words.textContent;
   if (!strip.hidden && news !== said) say(news);
   said = news;
   clearTimeout(leaving);
-  if (!strip.hidden && !busy && !round.problems.length && !stopped && !conflicts.length)
+  if (!strip.hidden && !busy && !problems.length && !stopped && !conflicts.length)
     leaving = setTimeout(dismiss, READABLE);
   if (!busy) askAbout(conflicts, true);
 });
@@ -81,7 +82,7 @@ function summary({ stopped, conflicts, round }, learned) {
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
     stopped > 0 ? "; cancelled." : ".",
-    round.setAside > 0 && ` ${counted(round.setAside, "photo")} of them set aside for measuring.`,
+    round.setAside > 0 && ` ${counted(round.setAside, "photo")} set aside for measuring.`,
     round.before > 0 && ` ${counted(round.before, "photo")} taught before; not taught again.`,
     round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
     round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,

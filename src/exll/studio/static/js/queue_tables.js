@@ -52,10 +52,15 @@ class StoredTable {
   get = (key) => answer(this.store.get(key));
   put = (value) => answer(this.store.put(value));
   delete = (key) => answer(this.store.delete(key));
-  deleteUpTo = (key) => answer(this.store.delete(IDBKeyRange.upperBound(key)));
   /** Those with greater keys. */
   count = (after) => answer(this.store.count(IDBKeyRange.lowerBound(after, true)));
   all = (after, most) => answer(this.store.getAll(IDBKeyRange.lowerBound(after, true), most));
+  /** Of those up to this key; says how many. */
+  async deleteSome(last, most) {
+    const keys = await answer(this.store.getAllKeys(IDBKeyRange.upperBound(last), most));
+    if (keys.length) await answer(this.store.delete(IDBKeyRange.bound(keys[0], keys.at(-1))));
+    return keys.length;
+  }
   last = async () => (await answer(this.store.openKeyCursor(null, "prev")))?.key ?? 0;
 }
 
@@ -78,8 +83,10 @@ class PageTable {
   async delete(key) {
     this.rows.delete(key);
   }
-  async deleteUpTo(last) {
-    for (const key of this.rows.keys()) if (key <= last) this.rows.delete(key);
+  async deleteSome(last, most) {
+    const keys = [...this.rows.keys()].filter((key) => key <= last).slice(0, most);
+    for (const key of keys) this.rows.delete(key);
+    return keys.length;
   }
   async count(after) {
     return (await this.all(after)).length;

@@ -23,11 +23,14 @@ export async function inTurn(name, store, work) {
   }
   const take = () => store.lease(tab(), Date.now() + LASTS);
   while (!(await take())) await wait(RENEWED / 3);
+  const giveUp = () => store.lease(tab(), 0);
   const renewing = setInterval(take, RENEWED);
+  addEventListener("pagehide", giveUp);
   try {
     await work(take);
   } finally {
     clearInterval(renewing);
-    await store.lease(tab(), 0);
+    removeEventListener("pagehide", giveUp);
+    await giveUp();
   }
 }
