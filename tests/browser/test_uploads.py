@@ -249,7 +249,7 @@ def test_photos_wait_for_a_studio_that_is_started_again(open_page: Opener, tmp_p
             process.kill()
             process.communicate()
             held.release()
-            says(watched.page, "The studio does not answer. 36 photos wait and will be sent by themselves.")
+            says(watched.page, "The studio does not answer. 36 photos still to send; trying again by itself.")
             expect(queue(watched.page).get_by_role("button", name="Try now")).to_be_visible()
             process, _ = start(tmp_path / "project", "--port", str(httpx.URL(address).port))
             says(watched.page, 'Learned 60 photos of "mug".')

@@ -31,7 +31,7 @@ export class QueueStore {
 
   change(work) {
     return this.within(async (tables) => {
-      const round = (await tables.notes.get("round")) ?? newRound();
+      const round = { ...newRound(), ...(await tables.notes.get("round")) };
       const answer = await work(round, tables);
       await tables.notes.put(round);
       return answer;
@@ -52,7 +52,7 @@ export class QueueStore {
   /** How many wait and how many were cancelled; photos that are in another class already; and the round. */
   read() {
     return this.within(async ({ waiting, conflicts, notes }) => {
-      const round = (await notes.get("round")) ?? newRound();
+      const round = { ...newRound(), ...(await notes.get("round")) };
       const [all, open] = [await waiting.count(round.dropped), await waiting.count(round.stopped)];
       const last = round.sending ? round.tried.filter((key) => key <= round.stopped).length : 0;
       const undecided = (await conflicts.all(0)).map(({ key, label, taughtAs }) => ({ key, label, taughtAs }));

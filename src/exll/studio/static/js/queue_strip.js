@@ -38,7 +38,7 @@ onQueue((state) => {
   const busy = waiting > 0;
   keepFocus(strip, () => {
     strip.hidden = !busy && told === 0;
-    meter.hidden = !busy;
+    meter.hidden = !busy || Boolean(trouble);
     Object.assign(meter, { max: Math.max(1, state.total), value: round.done });
     fill(words, busy ? working(state) : summary(state, learned));
     fill(buttons.goOn, `Continue (${stopped.toLocaleString("en")})`);
@@ -65,7 +65,7 @@ onQueue((state) => {
 
 function working({ waiting, total, round, trouble, staying }) {
   const rest = staying && " Keep this page open.";
-  if (trouble) return [`${trouble.message} ${counted(waiting, "photo")} wait and will be sent by themselves.`, rest];
+  if (trouble) return [`${trouble.message} ${counted(waiting, "photo")} still to send; trying again by itself.`, rest];
   return [
     `Teaching ${round.done.toLocaleString("en")} of ${counted(total, "photo")}`,
     round.label && [": ", h("bdi", {}, round.label)],
@@ -82,14 +82,14 @@ function summary({ stopped, conflicts, round }, learned) {
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
     stopped > 0 ? "; cancelled." : ".",
+    problems.length > 0 && [` ${counted(problems.length, "file")} could not be learned: `, names],
+    problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
+    problems.length > 0 && ".",
     round.setAside > 0 && ` ${counted(round.setAside, "photo")} set aside for measuring.`,
     round.before > 0 && ` ${counted(round.before, "photo")} taught before; not taught again.`,
     round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
     round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,
     conflicts.length > 0 && ` ${counted(conflicts.length, "photo")} in another class already.`,
-    problems.length > 0 && [` ${counted(problems.length, "file")} could not be learned: `, names],
-    problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
-    problems.length > 0 && ".",
   ];
 }
 
