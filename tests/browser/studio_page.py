@@ -28,6 +28,8 @@ HANDED = """([files, kind, where]) => {
     : new DragEvent(kind, {...given, dataTransfer: transfer}));
 }"""
 
+QUEUED = "import('/static/js/queue.js').then((queue) => queue.started.then(() => queue.queued()))"
+
 
 class Studio:
     """A server, and pages of it."""
@@ -92,8 +94,8 @@ def awake(page: Page) -> None:
 
 
 def all_sent(page: Page) -> None:
-    """The page itself has heard that its uploads arrived, and lets one leave."""
-    while page.evaluate("import('/static/js/leaving.js').then((leaving) => leaving.unfinished.size)"):
+    """The server has answered for every photo of the queue."""
+    while page.evaluate(QUEUED):
         page.wait_for_timeout(50)
 
 

@@ -1,12 +1,11 @@
 """The studio as a person meets it: a real server, a real browser, a webcam that shows a pattern."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from browser.checks import NARROW, WIDE, Opener, Watched, check_contrast, check_keyboard
 from browser.studio_page import (
@@ -17,7 +16,6 @@ from browser.studio_page import (
     ask_about,
     awake,
     choose,
-    drop_from_disk,
     files_of,
     go,
     hand,
@@ -106,167 +104,6 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     assert answer["probability"] == pytest.approx(here["probability"], abs=1e-6)
 
 
-def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
-    things = tmp_path / "things"
-    files_of(things / "mug", 0, range(103))  # a browser reads a folder a hundred entries at a time
-    files_of(things / "more" / "pan", 1, range(3))
-    (things / "mug" / "notes.txt").write_text("no picture")
-    files_of(things / "mug" / ".hidden", 0, range(1))[0].rename(things / "mug" / ".hidden.png")
-    page = studio.open("workbench").page
-    drop_from_disk(page, "#drop", things)
-    expect(page.locator("dialog li")).to_have_text(["pan: 3 photos", "mug: 103 photos"])
-    page.get_by_role("button", name="Teach under the folders' names").click()
-    see_count(page, "mug", 103)
-    see_count(page, "pan", 3)
-    expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
-
-    drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
-    expect(page.locator("#jobs")).to_contain_text("3 pictures taught before", timeout=SLOW)
-    assert studio.counts() == {"pan": 5, "mug": 103}
-
-
-def test_the_same_picture_twice_is_said_and_another_name_is_asked_about(taught: Studio) -> None:
-    watched = taught.open("workbench")
-    page = watched.page
-    hand(page, "drop", '.card[data-label="mug"]', (0, 1), (0, 90))
-    expect(page.locator("#jobs")).to_contain_text("1 picture taught before; not taught again", timeout=SLOW)
-    hand(page, "drop", '.card[data-label="pan"]', (0, 2))
-    page.get_by_role("button", name="Leave it as mug").click()
-    expect(page.locator("#jobs")).to_contain_text("1 picture left in another class")
-    assert taught.counts() == {"mug": 9, "pan": 8}
-    hand(page, "drop", '.card[data-label="pan"]', (0, 3))
-    page.get_by_role("button", name="Call it pan").click()
-    see_count(page, "pan", 9)
-    hand(page, "drop", '.card[data-label="pan"]', (0, 4))
-    page.get_by_role("button", name="Both are right").click()
-    see_count(page, "pan", 10)
-    assert taught.counts() == {"mug": 8, "pan": 10}
-    assert all(REFUSED in fault for fault in watched.faults)
-    watched.faults.clear()
-
-
-def test_what_could_not_be_read_is_named_and_what_could_not_be_sent_is_sent_again(
-    studio: Studio, tmp_path: Path
-) -> None:
-    watched = studio.open("workbench")
-    page = watched.page
-    (good,) = files_of(tmp_path, 0, range(1))
-    (tmp_path / "letter.png").write_text("no picture")
-    choose(page, page.get_by_role("button", name="Choose photos"), good, tmp_path / "letter.png")
-    page.get_by_label("Name of the class").fill("mug")
-    page.keyboard.press("Enter")
-    expect(page.locator("#jobs")).to_contain_text("letter.png: ", timeout=SLOW)
-    see_count(page, "mug", 1)
-
-    page.route("**/api/teach", lambda route: route.abort())
-    choose(page, page.get_by_role("button", name="Add photos of mug"), *files_of(tmp_path, 0, range(1, 4)))
-    expect(page.locator("#jobs")).to_contain_text("The studio does not answer.", timeout=SLOW)
-    page.unroute("**/api/teach")
-    page.get_by_role("button", name="Try again (3 pictures)").click()
-    see_count(page, "mug", 4)
-    assert all(REFUSED in fault for fault in watched.faults)
-    watched.faults.clear()
-
-
-def large_file(path: Path, size: int) -> Path:
-    """Takes no room on the disk."""
-    with path.open("wb") as file:
-        file.truncate(size)
-    return path
-
-
-def test_a_file_that_is_too_large_is_named_and_left_out_and_the_others_are_taught(
-    studio: Studio, tmp_path: Path
-) -> None:
-    page = studio.open("workbench").page
-    one, two = files_of(tmp_path, 0, range(2))
-    large = [large_file(tmp_path / f"{size} MB.png", size * 1_000_000) for size in (33, 129)]
-    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
-    page.get_by_label("Name of the class").fill("mug")
-    page.keyboard.press("Enter")
-    see_count(page, "mug", 2)
-    for size in (33, 129):
-        expect(page.locator("#jobs")).to_contain_text(
-            f"{size} MB.png: This file has {size} MB; at most 32 MB are accepted."
-        )
-    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
-
-    choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
-    expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
-    go(page, "Project")
-    choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
-    expect(page.get_by_role("alert")).to_contain_text("2 files left out, too large: 33 MB.png, 129 MB.png.")
-    expect(page.locator("#predicting")).to_contain_text("Classified 2 pictures.", timeout=SLOW)
-
-
-def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: Path) -> None:
-    page = studio.open("workbench").page
-    stopped = page.locator("#jobs").get_by_role("button", name="Cancel")
-    sent = 0
-
-    def first_then_stop(route: Route) -> None:
-        nonlocal sent
-        sent += 1
-        if sent == 2:
-            stopped.evaluate("button => button.click()")
-        route.continue_()
-
-    page.route("**/api/teach", first_then_stop)
-    files_of(tmp_path / "mug", 0, range(60))
-    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
-    page.get_by_role("button", name="Teach as mug").click()
-    expect(page.locator("#jobs")).to_contain_text('Learned 48 pictures of "mug"; cancelled.', timeout=SLOW)
-    assert studio.counts() == {"mug": 48}
-    page.get_by_role("button", name="Go on (12 pictures)").click()
-    see_count(page, "mug", 60)
-
-
-def test_leaving_while_pictures_are_sent_is_asked_about_and_what_arrived_is_named(
-    studio: Studio, tmp_path: Path
-) -> None:
-    watched = studio.open("workbench")
-    page = watched.page
-    held: list[Route] = []
-    sent = 0
-
-    def hold_the_second(route: Route) -> None:
-        nonlocal sent
-        sent += 1
-        if sent == 2:
-            held.append(route)
-        else:
-            route.continue_()
-
-    page.route("**/api/teach", hold_the_second)
-    files_of(tmp_path / "mug", 0, range(60))
-    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
-    page.get_by_role("button", name="Teach as mug").click()
-    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures", timeout=SLOW)
-
-    watched.may_leave = [False]
-    page.get_by_role("link", name="Classes", exact=True).click()
-    expect(page.locator("#jobs")).to_contain_text("Teaching 24 of 60 pictures")
-    assert watched.may_leave == []
-    assert page.url.endswith("/workbench")
-
-    watched.may_leave = [True]
-    go(page, "Classes")
-    assert watched.may_leave == []
-    go(page, "Workbench")
-    expect(page.locator("#jobs")).to_contain_text(
-        'The page was left while 60 pictures of "mug" were being sent: at least 24 arrived.'
-    )
-    see_count(page, "mug", 24)
-    choose(page, page.get_by_role("button", name="Choose a folder"), tmp_path / "mug")
-    page.get_by_role("button", name="Teach as mug").click()
-    expect(page.locator("#jobs")).to_contain_text("24 pictures taught before; not taught again.", timeout=SLOW)
-    see_count(page, "mug", 60)
-    page.get_by_role("button", name="Dismiss").first.click()
-    go(page, "Classes")  # nothing is being sent: nobody asks
-    go(page, "Workbench")
-    expect(page.locator("#jobs")).to_be_empty()
-
-
 def test_undo_takes_back_the_last_step_and_other_pages_see_it(taught: Studio) -> None:
     one, other = taught.open("workbench").page, taught.open("workbench").page
     hand(one, "drop", '.card[data-label="mug"]', (0, 91))
@@ -311,32 +148,6 @@ def see(page: Page, visible: bool) -> None:
         }""",
         state,
     )
-
-
-def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio, tmp_path: Path) -> None:
-    one, other = taught.open("workbench").page, taught.open("map").page
-    requests = []
-    one.on("request", lambda request: requests.append(request.url) if request.url.endswith("/api/teach") else None)
-    hand(one, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 160)))
-    see_count(one, "mug", 68)
-    assert len(requests) == 3
-    for page in (one, other):
-        expect(page.locator("#undo")).to_contain_text('Undo: Taught 60 photos of "mug"', timeout=SLOW)
-    one.locator("#undo").click()
-    see_count(one, "mug", 8)
-    expect(other.locator("#undo")).to_contain_text('Undo: Taught 8 photos of "pan"', timeout=SLOW)
-    assert taught.counts() == {"mug": 8, "pan": 8}
-
-    for kind, name in ((0, "mug"), (4, "jug")):
-        files_of(tmp_path / "things" / name, kind, range(200, 230))
-    choose(one, one.get_by_role("button", name="Choose a folder"), tmp_path / "things")
-    one.get_by_role("button", name="Teach under the folders' names").click()
-    see_count(one, "mug", 38)
-    see_count(one, "jug", 30)
-    expect(one.locator("#undo")).to_contain_text(re.compile('Taught 60 photos of "(mug|jug)" and "(mug|jug)"'))
-    other.locator("#undo").click()
-    see_count(one, "mug", 8)
-    assert taught.counts() == {"mug": 8, "pan": 8}
 
 
 def test_pictures_are_relabelled_and_deleted_in_bulk(taught: Studio) -> None:

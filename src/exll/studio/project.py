@@ -1,6 +1,7 @@
 """One project: its folder, its model and its threads, opened and closed together."""
 
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -46,6 +47,7 @@ class Project:
             try:
                 self.backbone = _backbone_of(self.store, backbone, tell)
                 self.preset = _preset_of(self.store, self.backbone, preset)
+                self.identity = _identity_of(self.store)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
                 self.checkpoints = Checkpoints(self.folder, self.store)
@@ -156,6 +158,15 @@ def _backbone_of(store: Store, wanted: str | None, tell: Callable[[str], None]) 
             f"this project was taught with the backbone {store.metadata('backbone')} (identity {identity[:12]}), and "
             f"{error.source} is another one (identity {error.identity[:12]}); begin a new project for it."
         ) from error
+
+
+def _identity_of(store: Store) -> str:
+    """Uploads wait in the browser for this project, and for no other that is served at the same address."""
+    identity = store.metadata("identity")
+    if identity is None:
+        identity = secrets.token_hex(8)
+        store.set_metadata("identity", identity)
+    return identity
 
 
 def _preset_of(store: Store, backbone: OnnxBackbone, wanted: str | None) -> str:

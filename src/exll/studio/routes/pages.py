@@ -49,6 +49,7 @@ def shown(request: Request, template: str, status: int = 200, **more: object) ->
         "root": "",
         "version": __version__,
         "project": state.project.name,
+        "project_identity": state.project.identity,
         "locked": state.gate is not None,
         "file_bytes": MOST_FILE_BYTES,
         "import_bytes": MOST_IMPORT_BYTES,

@@ -6,7 +6,7 @@ import { showGallery } from "./gallery.js";
 import { picture } from "./pictures.js";
 import { adviceWords } from "./progress.js";
 import { holdable } from "./recorder.js";
-import { teach } from "./teaching.js";
+import { teach } from "./queue.js";
 
 const SHOWN = 4; // places for photos: nothing moves when one comes
 

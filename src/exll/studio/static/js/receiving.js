@@ -2,46 +2,66 @@
 
 import { askLabel, choice } from "./dialogs.js";
 import { h } from "./dom.js";
-import { newGroup, teach } from "./teaching.js";
+import { teach } from "./queue.js";
+import { newGroup } from "./sending.js";
 import { counted } from "./words.js";
 
 const PREVIEWS = 8;
+const EVERY = 5;
 
-/** @param {{file: File, folder: string}[]} found @param {string[]} labels The classes that are known. */
+/** @param {import("./dropzone.js").Found[]} found @param {string[]} labels Classes that there are. */
 export async function receive(found, labels) {
   const folders = grouped(found);
+  const measuring = setAsideBox();
   if (!folders.has("")) {
-    const list = h(
-      "ul",
-      {},
-      [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "photo")}`)),
-    );
-    const answer = await choice(
-      folders.size === 1 ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
-      [h("p", {}, "Found:"), list],
-      [
-        [folders.size === 1 ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
-        ["One class for all …", "one", ""],
-      ],
-    );
+    const answer = await askFolders(folders, measuring);
     if (!answer) return;
     if (answer === "folders") {
-      const group = newGroup();
-      for (const [folder, files] of folders) teach(folder, files.map(({ file }) => file), { group });
+      const options = { group: newGroup(), setAside: wanted(measuring) };
+      for (const [folder, files] of folders) teach(folder, files, options);
       return;
     }
   }
   const files = found.map(({ file }) => file);
-  const title = files.length === 1 ? "What is this?" : `What are these ${files.length} photos?`;
-  const label = await askLabel(title, labels, { content: preview(files) });
-  if (label) teach(label, files);
+  const question = files.length === 1 ? "What is this?" : `What are these ${files.length} photos?`;
+  const label = await askLabel(question, labels, { content: [preview(files), files.length >= EVERY && measuring] });
+  if (label) teach(label, files, { setAside: wanted(measuring) });
 }
 
-function grouped(found) {
-  const groups = new Map();
-  for (const one of found) groups.set(one.folder, [...(groups.get(one.folder) ?? []), one]);
-  return groups;
+function askFolders(folders, measuring) {
+  const one = folders.size === 1;
+  return choice(
+    one ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
+    [
+      h("p", {}, "Found:"),
+      h(
+        "ul",
+        { class: "scroll" },
+        [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "photo")}`)),
+      ),
+      measuring,
+    ],
+    [
+      [one ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
+      ["One class for all …", "one", ""],
+    ],
+  );
 }
+
+/** @returns {Map<string, File[]>} */
+function grouped(found) {
+  const folders = new Map();
+  for (const { file, folder } of found) {
+    if (!folders.has(folder)) folders.set(folder, []);
+    folders.get(folder).push(file);
+  }
+  return folders;
+}
+
+const setAsideBox = () =>
+  h("label", { class: "row" }, h("input", { type: "checkbox" }), `Set aside every ${EVERY}th photo for measuring`);
+
+const wanted = (box) => (box.querySelector("input").checked ? EVERY : 0);
 
 function preview(files) {
   return h(

@@ -3,7 +3,8 @@
 import { postForm } from "./api.js";
 import { wait } from "./dom.js";
 import { complain } from "./notice.js";
-import { newGroup, teach } from "./teaching.js";
+import { teach } from "./queue.js";
+import { newGroup } from "./sending.js";
 
 const BETWEEN = 200; // milliseconds from frame to frame
 const BATCH = 4;

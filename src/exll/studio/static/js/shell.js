@@ -1,9 +1,10 @@
-/** What every page has: the strip that says what the model is doing, and undo. */
+/** What every page has: the strip that says what the model is doing, the queue of uploads, and undo. */
 
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
 import { complain, say, tell } from "./notice.js";
+import "./queue_strip.js";
 import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");

@@ -8,7 +8,7 @@ import { Correction } from "./correction.js";
 import { byId, fill, gathered, h, wait } from "./dom.js";
 import { complain, say, tell, trying } from "./notice.js";
 import { see, seeNothing, showLooks } from "./preview.js";
-import { tooLarge } from "./teaching.js";
+import { tooLarge } from "./sending.js";
 import { Why } from "./why.js";
 
 const BETWEEN = 60; // milliseconds from one question of the camera to the next, at least

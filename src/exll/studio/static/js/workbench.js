@@ -9,7 +9,6 @@ import { say, tell, trying } from "./notice.js";
 import { receive } from "./receiving.js";
 import { Recording } from "./recorder.js";
 import { Stage } from "./stage.js";
-import { showCutOff } from "./teaching.js";
 import { counted } from "./words.js";
 
 const CORRECTIONS = new Set(["correct", "relabel"]);
@@ -91,4 +90,3 @@ on("changed", ({ kind, counts, examples }) => {
 onAny(["rebuilt", "anew"], lookSoon);
 onAny(["changed", "rebuilt", "settings"], () => stage.askAgain());
 look();
-showCutOff();
