@@ -16,6 +16,7 @@ from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
 from exll.studio.events import Events
 from exll.studio.live import Live
+from exll.studio.networks import Networks
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
 from exll.studio.recent_images import RecentImages
 from exll.studio.store import DATABASE, Store, StoredImage
@@ -36,15 +37,17 @@ class Project:
         folder: str | os.PathLike[str],
         backbone: str | None = None,
         preset: str | None = None,
+        networks: Networks | None = None,
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         """``tell`` hears what takes a while."""
         self.folder = _usable_folder(Path(folder))
+        self.networks = networks or Networks()
         self._lock = _locked(self.folder)
         try:
             self.store = Store(self.folder)
             try:
-                self.backbone = _backbone_of(self.store, backbone, tell)
+                self.backbone = _backbone_of(self.store, backbone, self.networks, tell)
                 self.preset = _preset_of(self.store, self.backbone, preset)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
@@ -74,6 +77,8 @@ class Project:
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
+        if self.closing.is_set():
+            return
         self.closing.set()
         self.events.close()
         for pool in (self.studying, self.looking, self.reading):
@@ -138,23 +143,26 @@ def _locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _backbone_of(store: Store, wanted: str | None, tell: Callable[[str], None]) -> OnnxBackbone:
+def _backbone_of(
+    store: Store, wanted: str | None, networks: Networks, tell: Callable[[str], None]
+) -> OnnxBackbone:
     """The one that the project's vectors were made with."""
     tell(f"loading the network {wanted or store.metadata('backbone') or DEFAULT} ...")
     identity = store.metadata("backbone_identity")
     if identity is None:
-        backbone = OnnxBackbone(wanted or DEFAULT)
+        backbone = networks.open(wanted or DEFAULT)
         store.set_metadata("backbone", backbone.source)
         store.set_metadata("looks", str(backbone.looks))
         store.set_metadata("backbone_identity", backbone.identity)
         return backbone
     looks = int(store.metadata("looks") or 1)  # older projects did not store it
     try:
-        return OnnxBackbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks, identity=identity)
+        return networks.open(wanted or store.metadata("backbone") or DEFAULT, looks, identity)
     except OtherBackboneError as error:
         raise ExLLError(
             f"this project was taught with the backbone {store.metadata('backbone')} (identity {identity[:12]}), and "
-            f"{error.source} is another one (identity {error.identity[:12]}); begin a new project for it."
+            f"{error.source} is another one (identity {error.identity[:12]}); choose it on the Project page, or begin "
+            "a new project for it."
         ) from error
 
 
