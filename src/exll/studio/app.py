@@ -31,6 +31,7 @@ from exll.studio.routes import (
     predictions,
     project,
     projects,
+    settings,
     teach,
     transfer,
 )
@@ -50,6 +51,7 @@ ROUTERS = (
     project,
     history,
     projects,
+    settings,
     transfer,
     monitoring,
     login,

@@ -5,11 +5,12 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from exll.errors import ExLLError, OtherBackboneError
 from exll.features.backbone import DEFAULT, OnnxBackbone
 from exll.features.regions import PixelBox
+from exll.kept_thumbnails import PER_PROTOTYPE
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
@@ -22,6 +23,9 @@ from exll.studio.recent_images import RecentImages
 from exll.studio.store import DATABASE, Store, StoredImage
 from exll.studio.thread_pool import BoundedPool
 from exll.vision import ImageLearner
+
+if TYPE_CHECKING:
+    from exll.studio.rereading import Rereading
 
 LOCK = "studio.lock"
 LOOKING = (os.cpu_count() or 2) + 1  # while one waits for its turn in Python, the others keep all cores busy
@@ -43,7 +47,7 @@ class Project:
         """``tell`` hears what takes a while."""
         self.folder = _usable_folder(Path(folder))
         self.networks = networks or Networks()
-        self._lock = _locked(self.folder)
+        self._lock = locked(self.folder)
         try:
             self.store = Store(self.folder)
             try:
@@ -73,6 +77,7 @@ class Project:
         self.reading = BoundedPool(4, MOST_READING, "reading")
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()
+        self.rereading: Rereading | None = None  # the last one since the project was opened
         self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
     def close(self) -> None:
@@ -116,6 +121,16 @@ class Project:
         """How strict every answer of this project is: the share of known things that may be called unusual."""
         return float(self.store.metadata("false_alarms") or FALSE_ALARMS)
 
+    @property
+    def thumbnails(self) -> int:
+        """How many photos per prototype an exported model holds, to be shown in its explanations."""
+        return int(self.store.metadata("thumbnails") or PER_PROTOTYPE)
+
+    @property
+    def inbox(self) -> bool:
+        """Whether photos that were asked about and found unusual are kept."""
+        return self.store.metadata("inbox") != "off"
+
 
 def _usable_folder(folder: Path) -> Path:
     if folder.is_file():
@@ -132,7 +147,7 @@ def _usable_folder(folder: Path) -> Path:
     return folder
 
 
-def _locked(folder: Path) -> sqlite3.Connection:
+def locked(folder: Path) -> sqlite3.Connection:
     """Held until closed, or until the process is no more, however it ends."""
     lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None, check_same_thread=False)
     try:

@@ -74,7 +74,8 @@ class Projects:
         self._open = OrderedDict({FIRST: first})  # the one that was used last is the last
         self._uses: Counter[str] = Counter()
         self._changed = threading.Condition()
-        self._closed = False
+        self.closed = False
+        self.background = ThreadPoolExecutor(2, "studio background")  # work that nobody waits for; it watches closed
         self._turn = ThreadPoolExecutor(1, "studio projects")
 
     # -- for requests
@@ -135,7 +136,8 @@ class Projects:
             project.events.close()
 
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
+        self.background.shutdown(cancel_futures=True)
         self._turn.shutdown(cancel_futures=True)
         for project in self._open.values():
             if project is not self._given:
@@ -144,7 +146,7 @@ class Projects:
     # -- in the one thread
 
     def _open_one(self, name: str) -> None:
-        if self._closed:
+        if self.closed:
             raise BusyError("the studio is shutting down.")
         if name in self._open:
             return
