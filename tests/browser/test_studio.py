@@ -42,6 +42,7 @@ LAST_TO_COME = {
     "map": ".plane circle",
     "check": "#contradictions .verdict",
     "history": "#steps .step",
+    "export": "#code-curl",
     "project": "#storage dd",
 }
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
@@ -131,7 +132,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     assert studio.counts()["pan"] == 8
 
     # the model goes along, and answers the same elsewhere
-    go(page, "Project")
+    go(page, "Export")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the model").click()
     download.value.save_as(tmp_path / "things.exll")
@@ -360,7 +361,7 @@ def test_a_file_that_is_too_large_is_named_and_left_out_and_the_others_are_taugh
     go(page, "Project")
     choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
     expect(page.get_by_role("alert")).to_contain_text("2 files left out, too large: 33 MB.png, 129 MB.png.")
-    expect(page.locator("#predicting")).to_contain_text("Classified 2 pictures.", timeout=SLOW)
+    expect(page.locator("#predicting")).to_contain_text("Classified 2 photos.", timeout=SLOW)
 
 
 def test_long_work_can_be_cancelled_and_gone_on_with(studio: Studio, tmp_path: Path) -> None:
@@ -622,22 +623,6 @@ def test_classes_are_renamed_merged_and_deleted(taught: Studio) -> None:
     expect(page.get_by_role("heading", name="pan", exact=True)).to_be_visible(timeout=SLOW)
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
-
-
-def test_many_pictures_become_a_table_and_a_zip_goes_out_and_in(taught: Studio, tmp_path: Path) -> None:
-    page = taught.open("project").page
-    choose(page, page.get_by_role("button", name="Choose photos"), *files_of(tmp_path, 0, range(30, 55)))
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Save predictions.csv").click(timeout=SLOW)
-    rows = Path(download.value.path()).read_text().splitlines()
-    assert rows[0].startswith("path,label")
-    assert len(rows) == 26
-    assert rows[-1].startswith("0-54.png,mug")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download all pictures").click()
-    download.value.save_as(tmp_path / "images.zip")
-    choose(page, page.get_by_role("button", name="Choose a zip"), tmp_path / "images.zip")
-    expect(page.locator("#importing")).to_contain_text("16 files taught before", timeout=SLOW)
 
 
 def test_the_circles_of_the_map_are_walked_and_searched(shelf: Studio, open_page: Opener) -> None:

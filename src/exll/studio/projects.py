@@ -4,6 +4,7 @@ They are opened when somebody asks for them. Opening, closing and moving them is
 """
 
 import asyncio
+import logging
 import os
 import re
 import sqlite3
@@ -21,16 +22,20 @@ from urllib.parse import quote
 from exll.errors import ExLLError
 from exll.studio.errors import BusyError, ConflictError, MissingError, UnusableError
 from exll.studio.project import Project
+from exll.studio.sample import fill_with_sample
 from exll.studio.store import DATABASE
 
 FIRST = ""  # the name of the project that the studio was started with
 PREFIX = "/projects/"
 FOLDER, REMOVED = "projects", ".removed"
+SAMPLE = "sample"
 LONGEST_NAME = 60
 MOST_OPEN = 8
 MOST_PROJECTS = 500
 PATIENCE_SECONDS = 10.0  # for requests under way, before a project is closed
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no folders on Windows
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Projects:
         self._open = OrderedDict({FIRST: first})  # the one that was used last is the last
         self._uses: Counter[str] = Counter()
         self._changed = threading.Condition()
+        self._filling: set[str] = set()  # those that are being taught the sample
         self.closed = False
         self.background = ThreadPoolExecutor(2, "studio background")  # work that nobody waits for; it watches closed
         self._turn = ThreadPoolExecutor(1, "studio projects")
@@ -121,6 +127,35 @@ class Projects:
                 "Choose another name.",
             )
         return await asyncio.wrap_future(self._turn.submit(self._make, clean))
+
+    async def sample(self, current: str) -> Entry:
+        """The drawn household, in the current project if that is empty, else in one of its own."""
+        for name in (current, SAMPLE):
+            if name in self._filling:
+                return self._entry(name)
+            if name == SAMPLE and SAMPLE not in self._names():
+                await self.make(SAMPLE)
+            if await self._is_empty(name):
+                self._filling.add(name)
+                self.background.submit(self._fill, name)
+                return self._entry(name)
+        return self._entry(SAMPLE)
+
+    async def _is_empty(self, name: str) -> bool:
+        project = await self.use(name)
+        try:
+            return not await project.reading.run(project.store.digests)
+        finally:
+            self.leave(name)
+
+    def _fill(self, name: str) -> None:
+        try:
+            with self.held(name) as project:
+                fill_with_sample(project, lambda: self.closed)
+        except Exception:
+            log.exception("the sample could not be taught")
+        finally:
+            self._filling.discard(name)
 
     async def remove(self, name: str) -> None:
         """Its folder is moved to ``projects/.removed``; nothing is deleted."""

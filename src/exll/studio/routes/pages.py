@@ -19,6 +19,7 @@ VIEWS = {
     "map": "Map",
     "check": "Check",
     "history": "History",
+    "export": "Export",
     "project": "Project",
 }
 

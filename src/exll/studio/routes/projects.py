@@ -42,6 +42,13 @@ async def make_project(projects: AllProjects, wanted: NamedProject) -> ProjectEn
     return ProjectEntry.of(await projects.make(wanted.name))
 
 
+@router.post("/sample")
+async def make_sample(projects: AllProjects, current: ProjectName) -> ProjectEntry:
+    """Teach drawings of household objects, made on the spot: in this project if it is empty, else in a project
+    "sample". It goes on in the background; the event 'importing' of that project says how far it is."""
+    return ProjectEntry.of(await projects.sample(current))
+
+
 @router.post("/remove")
 async def remove_project(projects: AllProjects, wanted: NamedProject) -> ProjectsAnswer:
     """Its folder is moved to projects/.removed and can be moved back; nothing is deleted."""
