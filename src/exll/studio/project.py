@@ -41,8 +41,8 @@ class Project:
         folder: str | os.PathLike[str],
         backbone: str | None = None,
         preset: str | None = None,
-        networks: Networks | None = None,
         tell: Callable[[str], None] = lambda words: None,
+        networks: Networks | None = None,
     ) -> None:
         """``tell`` hears what takes a while."""
         self.folder = _usable_folder(Path(folder))
@@ -158,9 +158,7 @@ def locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _backbone_of(
-    store: Store, wanted: str | None, networks: Networks, tell: Callable[[str], None]
-) -> OnnxBackbone:
+def _backbone_of(store: Store, wanted: str | None, networks: Networks, tell: Callable[[str], None]) -> OnnxBackbone:
     """The one that the project's vectors were made with."""
     tell(f"loading the network {wanted or store.metadata('backbone') or DEFAULT} ...")
     identity = store.metadata("backbone_identity")

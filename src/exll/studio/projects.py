@@ -191,7 +191,7 @@ class Projects:
 
     def _open_folder(self, name: str, folder: Path, backbone: str | None = None, preset: str | None = None) -> None:
         try:
-            project = Project(folder, backbone, preset, self._networks)
+            project = Project(folder, backbone, preset, networks=self._networks)
         except (OSError, sqlite3.Error) as error:
             raise ExLLError(f"{folder} cannot be opened as a project: {error}.") from error
         with self._changed:

@@ -51,6 +51,7 @@ async function look() {
     model: place.dataset.model,
     address: location.origin + address(""),
     locked: place.dataset.locked === "true",
+    ownCertificate: place.dataset.own === "true",
     label: classes[0]?.label ?? "mug",
   };
   const key = JSON.stringify(given);

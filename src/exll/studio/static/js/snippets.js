@@ -3,13 +3,14 @@
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const literal = (text) => JSON.stringify(text); // reads the same in Python and JavaScript
 
-/** @param {{model: string, address: string, locked: boolean, label: string}} given */
-export function snippets({ model, address, locked, label }) {
+/** @param {{model: string, address: string, locked: boolean, ownCertificate: boolean, label: string}} given */
+export function snippets({ model, address, locked, ownCertificate, label }) {
   const header = locked ? ' -H "Authorization: Bearer $EXLL_STUDIO_TOKEN"' : "";
-  const certificate = address.startsWith("https:") ? " --insecure" : ""; // the studio makes its own
-  const curl = `curl${certificate}${header}`;
+  const curl = `curl${ownCertificate ? " --insecure" : ""}${header}`;
+  const accepted = ownCertificate ? "NODE_TLS_REJECT_UNAUTHORIZED=0 " : "";
   const token = locked ? "\n  const headers = { Authorization: `Bearer ${process.env.EXLL_STUDIO_TOKEN}` };" : "";
   const secret = locked ? " The token is taken from the variable EXLL_STUDIO_TOKEN." : "";
+  const trust = ownCertificate ? " The studio made its certificate itself, so it is accepted without a check." : "";
   return [
     {
       id: "python",
@@ -25,7 +26,7 @@ print(answer.label, f"{answer.probability:.1%}", answer.level)
     {
       id: "curl",
       title: "curl",
-      words: `Asks this studio while it runs, then teaches it the same photo.${secret}`,
+      words: `Asks this studio while it runs, then teaches it the same photo.${secret}${trust}`,
       text: `${curl} -F file=@photo.jpg ${shell(`${address}/api/predict`)}
 ${curl} --form-string label=${shell(label)} -F files=@photo.jpg ${shell(`${address}/api/teach`)}
 `,
@@ -33,7 +34,7 @@ ${curl} --form-string label=${shell(label)} -F files=@photo.jpg ${shell(`${addre
     {
       id: "javascript",
       title: "JavaScript",
-      words: `Asks this studio while it runs. Save it as ask.mjs and run it with Node 18 or newer: node ask.mjs${secret && `.${secret}`}`,
+      words: `Asks this studio while it runs. Save it as ask.mjs and run it with Node 18 or newer: ${accepted}node ask.mjs.${secret}${trust}`,
       text: `import { readFile } from "node:fs/promises";
 
 async function ask(photo) {
