@@ -1,5 +1,6 @@
 """Several projects in one server: found by their address, opened when they are needed, apart from one another."""
 
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -51,6 +52,15 @@ def test_its_pages_lead_to_itself(studio: Served, shelf: httpx.Client) -> None:
     assert 'data-root="/projects/shelf"' in page
     assert 'href="/projects/shelf/map"' in page
     assert 'data-root=""' in studio.client.get("/project").text
+
+
+def test_photos_of_one_project_are_never_taken_for_those_of_another_at_its_address(studio: Served) -> None:
+    keys = set()
+    for _ in range(2):
+        studio.post("/api/projects", name="shelf").raise_for_status()
+        keys.add(re.findall('data-key="([0-9a-f]+)"', studio.client.get("/projects/shelf/project").text)[0])
+        studio.post("/api/projects/remove", name="shelf").raise_for_status()
+    assert len(keys) == 2
 
 
 def test_projects_of_one_network_share_it(studio: Served, shelf: httpx.Client) -> None:

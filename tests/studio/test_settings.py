@@ -74,6 +74,7 @@ def test_a_change_of_the_network_can_be_cancelled_and_gone_on_with(
         asked.append(taught.ask(png(0, 5)).json()["prediction"]["label"])  # the old network answers meanwhile
         if len(asked) == 2:
             assert taught.post("/api/project/network", network=OTHER).status_code == 409
+            assert taught.post("/api/project/preset", preset="paper").status_code == 409
             taught.client.post("/api/project/network/cancel").raise_for_status()
 
     monkeypatch.setattr(rereading, "read", slow)

@@ -50,7 +50,7 @@ def export_model(project: Project, path: Path) -> None:
     inner = learner.classifier.learner_
     records = inner.records_at(range(inner.learned_count))
     learner.choose_thumbnails({record.position: images[record.name] for record in records if record.name in images})
-    inner.rename_refs(lambda ref: names.get(ref, ref))
+    learner.classifier.rename_refs(lambda ref: names.get(ref, ref))
     learner.save(path)
 
 

@@ -1,6 +1,7 @@
 """One project: its folder, its model and its threads, opened and closed together."""
 
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -53,6 +54,7 @@ class Project:
             try:
                 self.backbone = _backbone_of(self.store, backbone, self.networks, tell)
                 self.preset = _preset_of(self.store, self.backbone, preset)
+                self.key = _key_of(self.store)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
                 self.checkpoints = Checkpoints(self.folder, self.store)
@@ -177,6 +179,15 @@ def _backbone_of(store: Store, wanted: str | None, networks: Networks, tell: Cal
             f"{error.source} is another one (identity {error.identity[:12]}); choose it on the Project page, or begin "
             "a new project for it."
         ) from error
+
+
+def _key_of(store: Store) -> str:
+    """What tells this project from another at the same address: browsers keep photos for a year."""
+    key = store.metadata("key")
+    if key is None:
+        key = secrets.token_hex(4)
+        store.set_metadata("key", key)
+    return key
 
 
 def _preset_of(store: Store, backbone: OnnxBackbone, wanted: str | None) -> str:

@@ -110,6 +110,7 @@ def new_vectors(folder: Path, identity: str) -> Iterator[sqlite3.Connection]:
     """Vectors of one network, as far as they were read; those of another are dropped."""
     with closing(sqlite3.connect(folder / NEW_VECTORS, timeout=30, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # what is lost is read again
         connection.execute("CREATE TABLE IF NOT EXISTS vectors (identity TEXT, digest TEXT PRIMARY KEY, vector BLOB)")
         connection.execute("DELETE FROM vectors WHERE identity <> ?", (identity,))
         connection.execute("ATTACH ? AS project", (str(folder / DATABASE),))

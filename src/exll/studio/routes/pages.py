@@ -35,10 +35,10 @@ async def home(request: Request) -> Response:
 def _view(name: str) -> None:
     async def page(request: Request) -> Response:
         try:
-            await current_project(request)
+            project = await current_project(request)
         except ExLLError as error:
             return _not_opened(request, error)
-        return shown(request, f"{name}.html", view=name)
+        return shown(request, f"{name}.html", view=name, key=project.key)
 
     router.add_api_route(f"/{name}", page, methods=["GET"], name=name)
 

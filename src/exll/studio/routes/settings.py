@@ -88,8 +88,7 @@ async def set_network(
     event 'reading' says how far it is. Then the streams of events end, and requests wait while all is learned again."""
     if wanted.network not in (network.name for network in _choices() if not network.to_add):
         raise UnusableError("there is no such network here.", "Choose one that 'exll backbone list' names.")
-    if project.rereading is not None and project.rereading.running:
-        raise ConflictError("the network is being changed already.", "Wait for that, or cancel it.")
+    _check_not_reading(project)
     if wanted.network != project.backbone.name:
         project.rereading = Rereading(projects, name, wanted.network)
         projects.background.submit(project.rereading.run)
@@ -110,6 +109,11 @@ async def set_preset(projects: AllProjects, name: ProjectName, wanted: WantedPre
     when that is done."""
     if wanted.preset not in preset_names():
         raise UnusableError("there is no such preset.", f"Choose one of {', '.join(preset_names())}.")
+    project = await projects.use(name)
+    try:
+        _check_not_reading(project)
+    finally:
+        projects.leave(name)  # it is to be closed
 
     def renew(folder: Path) -> None:
         store = Store(folder)
@@ -121,6 +125,11 @@ async def set_preset(projects: AllProjects, name: ProjectName, wanted: WantedPre
 
     await asyncio.wrap_future(projects.reopen(name, renew))
     return wanted
+
+
+def _check_not_reading(project: Project) -> None:
+    if project.rereading is not None and project.rereading.running:
+        raise ConflictError("the network is being changed.", "Wait until that has ended, or cancel it.")
 
 
 def _all_settings(project: Project) -> AllSettings:
