@@ -36,6 +36,7 @@ LAST_TO_COME = {
     "map": ".plane circle",
     "check": "#contradictions .verdict",
     "history": "#steps .step",
+    "export": "#code-curl",
     "project": "#storage dd",
 }
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
@@ -94,7 +95,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     assert studio.counts()["pan"] == 8
 
     # the model goes along, and answers the same elsewhere
-    go(page, "Project")
+    go(page, "Export")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the model").click()
     download.value.save_as(tmp_path / "things.exll")
@@ -196,22 +197,6 @@ def test_classes_are_renamed_merged_and_deleted(taught: Studio) -> None:
     expect(page.get_by_role("heading", name="pan", exact=True)).to_be_visible(timeout=SLOW)
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
-
-
-def test_many_pictures_become_a_table_and_a_zip_goes_out_and_in(taught: Studio, tmp_path: Path) -> None:
-    page = taught.open("project").page
-    choose(page, page.get_by_role("button", name="Choose photos"), *files_of(tmp_path, 0, range(30, 55)))
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Save predictions.csv").click(timeout=SLOW)
-    rows = Path(download.value.path()).read_text().splitlines()
-    assert rows[0].startswith("path,label")
-    assert len(rows) == 26
-    assert rows[-1].startswith("0-54.png,mug")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download all pictures").click()
-    download.value.save_as(tmp_path / "images.zip")
-    choose(page, page.get_by_role("button", name="Choose a zip"), tmp_path / "images.zip")
-    expect(page.locator("#importing")).to_contain_text("16 files taught before", timeout=SLOW)
 
 
 def test_the_circles_of_the_map_are_walked_and_searched(shelf: Studio, open_page: Opener) -> None:

@@ -5,6 +5,7 @@ import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
 import { complain, say, tell } from "./notice.js";
 import "./queue_strip.js";
+import "./sample.js";
 import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");
@@ -81,6 +82,10 @@ on("changed", ({ counts, examples, undo: last, redo: undoneLast, undone }) => {
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
+});
+on("importing", ({ done, images }) => {
+  if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
+  else lookSoon();
 });
 on("lost", () => state("No connection to the studio; trying again …", true));
 onAny(["connected", "rebuilt", "anew"], lookSoon);
