@@ -17,6 +17,7 @@ from exll.errors import InputError
 from exll.explain.notebook import one_line, paragraph, table
 from exll.explain.wording import counted
 from exll.learner.exll import ExLL
+from exll.learner.records import Record
 from exll.linalg.lapack import cholesky, solve_rows
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
@@ -120,6 +121,48 @@ def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X)
             f"this model keeps records={learner.parameters.records!r} and so has no vectors of its examples to judge; "
             'learn with records="vectors" (exll learn --records vectors), or pass the data again, suspects(X, y, refs).'
         )
+    vectors, found = _unit_vectors(learner)
+    return find_suspects(
+        spread(vectors),
+        [label for _, label in found],
+        [record.name for record, _ in found],
+        [record.position for record, _ in found],
+    )
+
+
+class Nearest(NamedTuple):
+    """Names of the examples nearest to a suspect: of the class it was taught as, and of the class it would be."""
+
+    own: list[str]
+    other: list[str]
+
+
+def nearest_examples(learner: ExLL, suspects: Sequence[Suspect], most: int) -> dict[str, Nearest]:
+    """What speaks for and against each suspect, by its name: the examples with the largest cosine to it."""
+    vectors, found = _unit_vectors(learner)
+    names = [record.name for record, _ in found]
+    row_of = {name: row for row, name in enumerate(names)}
+    rows_of: dict[Label, list[int]] = defaultdict(list)
+    for row, (_, label) in enumerate(found):
+        rows_of[label].append(row)
+
+    def nearest(own: int, label: Label) -> list[str]:
+        rows = np.array([row for row in rows_of[label] if row != own])
+        if not len(rows):
+            return []
+        order = np.argsort(-(vectors[rows] @ vectors[own]), kind="stable")[:most]
+        return [names[row] for row in rows[order]]
+
+    return {
+        suspect.name: Nearest(
+            nearest(row_of[suspect.name], suspect.label), nearest(row_of[suspect.name], suspect.would_be)
+        )
+        for suspect in suspects
+    }
+
+
+def _unit_vectors(learner: ExLL) -> tuple[Matrix, list[tuple[Record, Label]]]:
+    """What the model remembers, in the order it was learned."""
     with learner.lock:
         labels = learner.labels
         found = [
@@ -130,13 +173,7 @@ def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X)
         ]
     found.sort(key=lambda item: item[0].position)
     vectors = np.array([record.vector for record, _ in found], np.float64)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return find_suspects(
-        spread(vectors),
-        [label for _, label in found],
-        [record.name for record, _ in found],
-        [record.position for record, _ in found],
-    )
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), found
 
 
 def find_suspects(
