@@ -1,0 +1,227 @@
+/** A photo large, in a dialog: what it is, the others of its list, and regions of it that can be taught. */
+
+import { address, get, postForm, postJson } from "./api.js";
+import { classField } from "./class_choice.js";
+import { askLabel, showDialog } from "./dialogs.js";
+import { byId, fill, h, quoted } from "./dom.js";
+import { tell, trying } from "./notice.js";
+import { Region } from "./region.js";
+
+const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
+const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
+
+/**
+ * @param {number | {id: number} | {file: Blob & {name?: string}, blob?: Blob}} shown A taught photo, or one that is not.
+ * @param {{list?: number[]}} [options] The photos to go on to.
+ */
+export async function openViewer(shown, { list = [] } = {}) {
+  const number = typeof shown === "number" ? shown : shown.id;
+  let viewer = null;
+  await showDialog("Photo", (close) => {
+    viewer = number ? new TaughtPhoto(number, list, close) : new NewPhoto(shown);
+    return viewer.element;
+  });
+  viewer.end();
+  // The page may have been drawn anew meanwhile, without the button that opened this.
+  if (document.activeElement === document.body) lookedAt(viewer.number, number).focus();
+}
+
+const lookedAt = (...numbers) =>
+  numbers.map((number) => document.querySelector(`[data-photo="${number}"]`)).find(Boolean) ?? byId("main");
+
+/** What both kinds of photos have: the photo itself and the tool for regions. */
+class Viewer {
+  constructor() {
+    this.image = h("img", { alt: "" });
+    this.shot = h("div", { class: "shot" }, this.image);
+    this.status = h("p", { class: "faint", role: "status" });
+    this.facts = h("div", { class: "facts" });
+    this.drawing = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggle() }, "Draw a region");
+    this.teaching = h("div", { class: "teaching", hidden: true });
+    this.element = h(
+      "div",
+      { class: "viewer" },
+      h("div", { class: "stage-large" }, this.shot),
+      h("div", { class: "side" }, this.facts, this.drawing, this.teaching, this.status),
+    );
+    this.region = null;
+  }
+
+  end() {}
+
+  /** A photo that this browser cannot show cannot be drawn on. */
+  show(url, name) {
+    this.image.onerror = () => {
+      this.drawing.hidden = true;
+      this.status.textContent = "This browser cannot show this photo.";
+    };
+    this.image.alt = name;
+    this.image.src = url;
+  }
+
+  async toggle() {
+    if (this.region) {
+      this.stop();
+      return;
+    }
+    const found = await trying(() => get("/api/classes"));
+    if (!found) return;
+    this.drawing.setAttribute("aria-pressed", "true");
+    this.region = new Region(this.image, (words) => (this.status.textContent = words));
+    this.shot.append(this.region.element);
+    this.teaching.hidden = false;
+    this.labels = found.classes.map(({ label }) => label);
+    this.ask();
+    this.region.start();
+  }
+
+  stop() {
+    this.region?.element.remove();
+    this.region = null;
+    this.drawing.setAttribute("aria-pressed", "false");
+    this.teaching.hidden = true;
+    this.status.textContent = "";
+  }
+
+  ask() {
+    fill(
+      this.teaching,
+      h("p", { class: "faint" }, HINT),
+      classField("Teach this region as", this.labels, (label) => this.teach(label)),
+    );
+  }
+
+  async teach(label) {
+    const box = this.region.box.join();
+    const answer = await trying(async () =>
+      postForm("/api/teach", { label, box, two_labels: true, files: [await this.file()] }),
+    );
+    if (!answer) return;
+    const [{ status }] = answer.results;
+    fill(this.status, status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), ". Draw the next one, or close.");
+    this.region.mark(label);
+    if (!this.labels.includes(label)) this.labels.push(label);
+    this.ask();
+    this.region.start();
+  }
+}
+
+/** A file that was not taught. */
+class NewPhoto extends Viewer {
+  constructor({ file, blob = file }) {
+    super();
+    this.blob = blob;
+    this.name = file?.name ?? "camera.jpg";
+    this.url = URL.createObjectURL(blob);
+    this.show(this.url, this.name);
+    fill(this.facts, h("h3", {}, h("bdi", {}, this.name)));
+    this.toggle();
+  }
+
+  file() {
+    return this.blob.name ? this.blob : new File([this.blob], this.name, { type: this.blob.type });
+  }
+
+  end() {
+    URL.revokeObjectURL(this.url);
+  }
+}
+
+/** A photo that was taught, and the others of its list. */
+class TaughtPhoto extends Viewer {
+  constructor(number, list, close) {
+    super();
+    Object.assign(this, { close, list: list.includes(number) ? [...list] : [number], number });
+    this.place = h("span", { class: "faint" });
+    this.steps = h("div", { class: "row steps" }, this.way("Previous", -1), this.way("Next", 1), this.place);
+    this.element.querySelector(".side").prepend(this.steps);
+    this.element.addEventListener("keydown", (event) => {
+      if (!WAYS[event.key] || event.target.matches("input, select") || event.altKey) return;
+      event.preventDefault();
+      this.step(WAYS[event.key]);
+    });
+    this.load();
+  }
+
+  way(words, by) {
+    return h("button", { type: "button", "data-first": by > 0, onclick: () => this.step(by) }, words);
+  }
+
+  step(by) {
+    const i = (this.list.indexOf(this.number) + by + this.list.length) % this.list.length;
+    if (this.list[i] !== this.number) this.go(this.list[i]);
+  }
+
+  go(number) {
+    this.stop();
+    this.number = number;
+    return this.load();
+  }
+
+  async load() {
+    const { number } = this;
+    const example = await trying(() => get(`/api/examples/${number}`));
+    if (!example || number !== this.number) return; // the reader has gone on
+    this.example = example;
+    this.steps.hidden = this.list.length < 2;
+    this.place.textContent = `${this.list.indexOf(number) + 1} of ${this.list.length}`;
+    this.draw(example);
+  }
+
+  draw(example) {
+    const { label, name, taught_at: taught } = example;
+    this.url = address(example.image);
+    this.show(this.url, `${label}, photo ${example.id}`);
+    const classed = `?class=${encodeURIComponent(label)}`;
+    fill(
+      this.facts,
+      h("h3", {}, h("bdi", {}, label)),
+      h("p", { class: "faint" }, h("bdi", {}, name), `, taught ${new Date(taught * 1000).toLocaleString()}`),
+      h(
+        "div",
+        { class: "row" },
+        this.action("Move to another class", () => this.move()),
+        this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
+      ),
+      h(
+        "p",
+        { class: "row" },
+        h("a", { href: address(`/classes${classed}`) }, "See its class"),
+        h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
+      ),
+    );
+  }
+
+  action(words, run, kind = "") {
+    return h("button", { type: "button", class: kind, onclick: run }, words);
+  }
+
+  async move() {
+    const found = await trying(() => get("/api/classes"));
+    if (!found) return;
+    const others = found.classes.map(({ label }) => label).filter((label) => label !== this.example.label);
+    const label = await askLabel("What is it?", others, { yes: "Move" });
+    if (label) await this.change("/api/examples/relabel", { label }, `Moved to "${label}".`);
+  }
+
+  /** What was changed leaves the list, and the next one is shown. */
+  async change(path, more, done) {
+    const answer = await trying(() => postJson(path, { ids: [this.number], ...more }));
+    if (!answer) return;
+    const i = this.list.indexOf(this.number);
+    this.list.splice(i, 1);
+    if (!this.list.length) {
+      this.close();
+      tell(done, "Undo takes it back.", { seconds: 8 });
+      return;
+    }
+    await this.go(this.list[Math.min(i, this.list.length - 1)]);
+    this.status.textContent = `${done} Undo takes it back.`;
+    (this.steps.hidden ? this.drawing : this.steps.children[1]).focus();
+  }
+
+  async file() {
+    const response = await fetch(this.url);
+    return new File([await response.blob()], this.example.name);
+  }
+}
