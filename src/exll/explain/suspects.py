@@ -7,7 +7,7 @@ of them are wrong, and so of each label how probably it is.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ POWERS, SHARES = (0.05, 1.0), (1e-6, 0.5)  # within which calibration looks for 
 START = (0.5, 0.02)
 SHOWN = 10
 MOST_TIMES = 1e6
+SAME = 1 - 1e-6  # the cosine from which on two vectors are of one image
 SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
 
 
@@ -130,35 +131,25 @@ def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X)
     )
 
 
-class Nearest(NamedTuple):
-    """Names of the examples nearest to a suspect: of the class it was taught as, and of the class it would be."""
-
-    own: list[str]
-    other: list[str]
-
-
-def nearest_examples(learner: ExLL, suspects: Sequence[Suspect], most: int) -> dict[str, Nearest]:
-    """What speaks for and against each suspect, by its name: the examples with the largest cosine to it."""
+def nearest_examples(
+    learner: ExLL, asked: Iterable[tuple[str, Label]], most: int
+) -> dict[tuple[str, Label], list[str]]:
+    """For pairs of an example's name and a class: the names of the examples of that class that are most like it, by
+    cosine, without itself and its copies."""
     vectors, found = _unit_vectors(learner)
-    names = [record.name for record, _ in found]
+    names = np.array([record.name for record, _ in found], object)
     row_of = {name: row for row, name in enumerate(names)}
     rows_of: dict[Label, list[int]] = defaultdict(list)
     for row, (_, label) in enumerate(found):
         rows_of[label].append(row)
-
-    def nearest(own: int, label: Label) -> list[str]:
-        rows = np.array([row for row in rows_of[label] if row != own])
-        if not len(rows):
-            return []
-        order = np.argsort(-(vectors[rows] @ vectors[own]), kind="stable")[:most]
-        return [names[row] for row in rows[order]]
-
-    return {
-        suspect.name: Nearest(
-            nearest(row_of[suspect.name], suspect.label), nearest(row_of[suspect.name], suspect.would_be)
-        )
-        for suspect in suspects
-    }
+    nearest = {}
+    for name, label in asked:
+        rows = np.array(rows_of[label], np.intp)
+        cosines = vectors[rows] @ vectors[row_of[name]]
+        others = cosines < SAME
+        order = np.argsort(-cosines[others], kind="stable")[:most]
+        nearest[name, label] = names[rows[others][order]].tolist()
+    return nearest
 
 
 def _unit_vectors(learner: ExLL) -> tuple[Matrix, list[tuple[Record, Label]]]:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from exll.estimator import ExLLClassifier
-from exll.explain.suspects import Nearest, Suspects, nearest_examples
+from exll.explain.suspects import Suspects, nearest_examples
 from exll.explain.topology import Topology, colours, topology_of
 from exll.studio.actions import keep
 from exll.studio.project import Project
@@ -21,9 +21,10 @@ from exll.studio.routes.shapes import (
     SuspectsAnswer,
     SuspectShape,
 )
+from exll.types import Label
 
 TYPICAL = 24  # examples of a prototype that the map names, the most typical first
-COMPARED = 6  # examples of either class that a doubtful one is shown with
+COMPARED = 5  # examples of either class that a doubtful one is shown with
 
 router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
 
@@ -64,15 +65,18 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
                 example=ExampleShape.of(example),
                 would_be=str(suspect.would_be),
                 doubt=suspect.doubt,
-                like_own=[int(name) for name in nearest[suspect.name].own],
-                like_other=[int(name) for name in nearest[suspect.name].other],
+                like_own=nearest[suspect.name, suspect.label],
+                like_other=nearest[suspect.name, suspect.would_be],
             )
             for suspect in doubtful
             # what was relabelled since the model learned it is no longer in doubt
             if (example := live.get(int(suspect.name))) is not None and example.label == suspect.label
         ][:limit],
         contradictions=[
-            ContradictionShape(examples=[ExampleShape.of(example) for example in group])
+            ContradictionShape(
+                examples=[ExampleShape.of(example) for example in group],
+                like=[nearest.get((str(example.id), example.label), []) for example in group],
+            )
             for group in groups
             if len({e.label for e in group}) > 1 and not {e.id for e in group} <= kept
         ],
@@ -81,9 +85,13 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     )
 
 
-def _judged(classifier: ExLLClassifier) -> tuple[Suspects, dict[str, Nearest]]:
+def _judged(classifier: ExLLClassifier) -> tuple[Suspects, dict[tuple[str, Label], list[int]]]:
+    """And for every example in question, those most like it of the classes that it may belong to."""
     found = classifier.suspects()
-    return found, nearest_examples(classifier.learner_, found.contradicted(), COMPARED)
+    asked = [(s.name, label) for s in found.contradicted() for label in (s.label, s.would_be)]
+    asked += [pair for c in found.contradictions for pair in zip(c.names, c.labels, strict=True)]
+    nearest = nearest_examples(classifier.learner_, asked, COMPARED)
+    return found, {pair: [int(name) for name in names] for pair, names in nearest.items()}
 
 
 def _map(project: Project) -> MapAnswer:

@@ -153,6 +153,7 @@ class ContradictionShape(BaseModel):
     """One image under several labels."""
 
     examples: list[ExampleShape]
+    like: list[list[int]] = Field(description="for each of them, the others of its class that are most like it")
 
 
 class SuspectsAnswer(BaseModel):

@@ -40,11 +40,6 @@ export class Region {
     this.frame.focus();
   }
 
-  /** Shows a region that was taught, with its class. */
-  mark(label) {
-    this.element.prepend(marked(this.sides, label));
-  }
-
   grab(event) {
     if (event.button) return;
     event.preventDefault();

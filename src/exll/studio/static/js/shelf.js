@@ -22,16 +22,16 @@ export class Shelf {
     this.more = button("Show more", () => this.showMore());
     this.more.hidden = true;
     this.alike = button("", () => this.tiles.chooseAlike());
+    this.alike.title = "Of each group of photos that are almost the same, all but one";
     this.alike.hidden = true;
     this.all = button("Select all", () => this.tiles.chooseAll());
     this.actions = h(
       "span",
       { class: "row", hidden: true },
-      extra,
-      button("Move to another class", () => this.ask()),
+      extra ?? button("Move to another class", () => this.ask()),
       button("Delete", () => this.remove(), "danger"),
     );
-    this.element = [h("div", { class: "row tools" }, this.all, this.alike, this.actions, this.words), this.tiles.element, this.more];
+    this.element = [h("div", { class: "row tools" }, this.all, this.alike, this.words, this.actions), this.tiles.element, this.more];
   }
 
   async load() {
@@ -47,7 +47,7 @@ export class Shelf {
     this.tiles.show(examples, groups);
     const spare = groups.reduce((sum, group) => sum + group.length - 1, 0);
     this.alike.hidden = spare === 0;
-    this.alike.textContent = `Select all but one of each alike (${spare.toLocaleString("en")})`;
+    this.alike.textContent = `Select near-duplicates (${spare.toLocaleString("en")})`;
     this.count();
     if (lost) this.tiles.focus(this.tiles.numbers.length - 1);
   }

@@ -34,12 +34,13 @@ export class Tiles {
     this.draw();
   }
 
-  tile({ id, label, name, taught_at: taught }) {
+  tile({ id, label, name, role, taught_at: taught }) {
     const box = h("input", { type: "checkbox", value: id, tabindex: -1, "aria-label": `Select photo ${id}, ${name}` });
     const open = h("button", { type: "button", class: "large", tabindex: -1, "data-photo": id, "aria-label": `Open photo ${id} large` }, "⤢");
     const mark = h("span", { class: "alike", hidden: true });
     const when = new Date(taught * 1000).toLocaleString();
     const tile = h("li", { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" }, picture(id, label), box, mark, open);
+    if (role === "held out") tile.append(h("span", { class: "aside" }, "set aside"));
     open.addEventListener("click", () => this.open(id));
     box.addEventListener("focus", () => this.stopAt(this.numbers.indexOf(id)));
     tile.addEventListener("dblclick", (event) => event.target !== open && this.open(id));

@@ -5,7 +5,7 @@ import { classField } from "./class_choice.js";
 import { askLabel, showDialog } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
 import { tell, trying } from "./notice.js";
-import { Region } from "./region.js";
+import { marked, Region } from "./region.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
@@ -33,10 +33,11 @@ const lookedAt = (...numbers) =>
 class Viewer {
   constructor() {
     this.image = h("img", { alt: "" });
-    this.shot = h("div", { class: "shot" }, this.image);
+    this.marks = h("div", { class: "marks" });
+    this.shot = h("div", { class: "shot" }, this.image, this.marks);
     this.status = h("p", { class: "faint", role: "status" });
     this.facts = h("div", { class: "facts" });
-    this.drawing = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggle() }, "Draw a region");
+    this.drawing = h("button", { type: "button", onclick: () => this.toggle() }, "Draw a region");
     this.teaching = h("div", { class: "teaching", hidden: true });
     this.element = h(
       "div",
@@ -45,6 +46,14 @@ class Viewer {
       h("div", { class: "side" }, this.facts, this.drawing, this.teaching, this.status),
     );
     this.region = null;
+    this.image.addEventListener("load", () => this.fit());
+  }
+
+  /** As large as there is room, small photos too. */
+  fit() {
+    const shape = this.image.naturalWidth / this.image.naturalHeight;
+    this.shot.style.width = `min(100%, calc(var(--tall) * ${shape}))`;
+    this.shot.style.aspectRatio = String(shape);
   }
 
   end() {}
@@ -55,6 +64,7 @@ class Viewer {
       this.drawing.hidden = true;
       this.status.textContent = "This browser cannot show this photo.";
     };
+    this.drawing.hidden = false;
     this.image.alt = name;
     this.image.src = url;
   }
@@ -66,7 +76,8 @@ class Viewer {
     }
     const found = await trying(() => get("/api/classes"));
     if (!found) return;
-    this.drawing.setAttribute("aria-pressed", "true");
+    this.drawing.textContent = "Stop drawing";
+    this.element.classList.add("drawing");
     this.region = new Region(this.image, (words) => (this.status.textContent = words));
     this.shot.append(this.region.element);
     this.teaching.hidden = false;
@@ -78,7 +89,8 @@ class Viewer {
   stop() {
     this.region?.element.remove();
     this.region = null;
-    this.drawing.setAttribute("aria-pressed", "false");
+    this.drawing.textContent = "Draw a region";
+    this.element.classList.remove("drawing");
     this.teaching.hidden = true;
     this.status.textContent = "";
   }
@@ -99,7 +111,7 @@ class Viewer {
     if (!answer) return;
     const [{ status }] = answer.results;
     fill(this.status, status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), ". Draw the next one, or close.");
-    this.region.mark(label);
+    this.marks.append(marked(this.region.sides, label));
     if (!this.labels.includes(label)) this.labels.push(label);
     this.ask();
     this.region.start();
@@ -154,6 +166,7 @@ class TaughtPhoto extends Viewer {
 
   go(number) {
     this.stop();
+    this.marks.replaceChildren();
     this.number = number;
     return this.load();
   }
@@ -169,27 +182,44 @@ class TaughtPhoto extends Viewer {
   }
 
   draw(example) {
-    const { label, name, taught_at: taught } = example;
-    this.url = address(example.image);
-    this.show(this.url, `${label}, photo ${example.id}`);
-    const classed = `?class=${encodeURIComponent(label)}`;
+    const { label, name, taught_at: taught, whole, box, role } = example;
+    const aside = role === "held out";
+    this.url = address(whole ?? example.image);
+    this.image.onload = () => box && this.mark(box, label);
+    this.show(this.url, `${label || "none of the classes"}, photo ${example.id}`);
     fill(
       this.facts,
-      h("h3", {}, h("bdi", {}, label)),
+      h("h3", {}, label ? h("bdi", {}, label) : "None of the classes"),
       h("p", { class: "faint" }, h("bdi", {}, name), `, taught ${new Date(taught * 1000).toLocaleString()}`),
-      h(
-        "div",
-        { class: "row" },
-        this.action("Move to another class", () => this.move()),
-        this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
-      ),
-      h(
-        "p",
-        { class: "row" },
-        h("a", { href: address(`/classes${classed}`) }, "See its class"),
-        h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
-      ),
+      box && h("p", {}, "A region of a larger photo."),
+      aside && h("p", {}, "Set aside for measuring: it was not learned."),
+      example.deleted && h("p", {}, "This photo was deleted."),
+      !example.deleted && this.actions(label, aside),
+      label &&
+        h(
+          "p",
+          { class: "row" },
+          h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
+          h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
+        ),
     );
+  }
+
+  actions(label, aside) {
+    return h(
+      "div",
+      { class: "row" },
+      this.action("Move to another class", () => this.move()),
+      label && this.action(aside ? "Learn from it" : "Set aside", () => this.setAside(!aside)),
+      this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
+    );
+  }
+
+  /** Where in the whole photo it lies. */
+  mark(box, label) {
+    const { naturalWidth: width, naturalHeight: height } = this.image;
+    const sides = box.split(",").map((side, i) => Math.min(1, Number(side) / (i % 2 ? height : width)));
+    this.marks.replaceChildren(marked(sides, label));
   }
 
   action(words, run, kind = "") {
@@ -202,6 +232,14 @@ class TaughtPhoto extends Viewer {
     const others = found.classes.map(({ label }) => label).filter((label) => label !== this.example.label);
     const label = await askLabel("What is it?", others, { yes: "Move" });
     if (label) await this.change("/api/examples/relabel", { label }, `Moved to "${label}".`);
+  }
+
+  async setAside(aside) {
+    const answer = await trying(() => postJson("/api/examples/set-aside", { ids: [this.number], held_out: aside }));
+    if (!answer) return;
+    await this.load();
+    this.status.textContent = aside ? "Set aside: it is used for measuring only. Undo takes it back." : "Learned. Undo takes it back.";
+    this.facts.querySelectorAll("button")[1]?.focus();
   }
 
   /** What was changed leaves the list, and the next one is shown. */
