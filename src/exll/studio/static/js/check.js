@@ -38,7 +38,7 @@ function listed({ suspects, contradictions }) {
 function merged(before, now) {
   const open = new Map(now.map((one) => [one.key, one]));
   const kept = before
-    .filter(({ key, decided }) => decided || open.has(key))
+    .filter(({ key, decided, deciding }) => decided || deciding || open.has(key))
     .map((one) => (open.has(one.key) && !one.deciding ? open.get(one.key) : one));
   const there = new Set(kept.map(({ key }) => key));
   return [...kept, ...now.filter(({ key }) => !there.has(key))];

@@ -7,15 +7,16 @@ import { simple } from "./words.js";
 const MOST_CHIPS = 12;
 let counter = 0;
 
-/** Ask for a class that exists; there is no way to name another. Gives null where nothing was chosen. */
-export function askExisting(title, labels, { yes, content = null, given = labels[0] }) {
+/** Ask for a class that exists; there is no way to name another. The only one is chosen already. Gives null where
+ * nothing was chosen. */
+export function askExisting(title, labels, { yes, content = null }) {
   return showDialog(title, (close) => {
     const search = h("input", { id: "find-class", type: "search", autocomplete: "off", "data-first": labels.length > 1 });
     const list = h("select", { id: "existing", size: Math.max(2, Math.min(8, labels.length)), "data-first": labels.length === 1 });
     const submit = () => (list.value ? close(list.value) : list.focus());
     const draw = () => {
       const found = labels.filter((label) => simple(label).includes(simple(search.value)));
-      const kept = found.includes(list.value) ? list.value : found.includes(given) ? given : found[0];
+      const kept = found.includes(list.value) ? list.value : found.length === 1 ? found[0] : null;
       fill(
         list,
         found.map((label) => h("option", { value: label, selected: label === kept }, label)),

@@ -155,8 +155,9 @@ const joined = (label, name) =>
 
 async function merge(label) {
   const content = h("p", {}, `Its ${counted(photosOf(label), "photo")} will be added to the class you choose. You can undo this.`);
-  const confused = classes.find((one) => one.label === label).confused_with;
-  const name = await askExisting(`Merge ${label} into …`, others(label), { yes: "Merge", content, given: confused ?? undefined });
+  const { confused_with: confused } = classes.find((one) => one.label === label);
+  const likeliest = others(label).sort((a, b) => (b === confused) - (a === confused));
+  const name = await askExisting(`Merge ${label} into …`, likeliest, { yes: "Merge", content });
   if (name) await join(label, name);
   else findFocus(`Merge ${label}`);
 }

@@ -16,7 +16,7 @@ const ROOM = 22_000; // square pixels of the map for every name: more names woul
 const [THIN, WIDE] = [1.5, 3.5]; // pixels of a border
 const HINT = "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
 
-const readout = h("div", { class: "card" }, h("p", {}, HINT));
+const readout = h("div", { class: "card" });
 const plane = h("div", { class: "plane scroll", role: "group" });
 const names = h("div", { class: "names", role: "group", "aria-label": "Classes" });
 const view = new View(plane, draw);
@@ -25,7 +25,7 @@ let layout = null;
 let groups = [];
 let labels = [];
 let lines = [];
-let shown = -1;
+let shown = "";
 
 async function look() {
   if (!map) fill(byId("map"), h("p", { role: "status" }, "Laying out the map …"));
@@ -37,12 +37,14 @@ async function look() {
     fill(byId("map"), nothingYet("No map yet.", "Teach something first"));
     return;
   }
-  if (!plane.isConnected) fill(byId("map"), plane, h("div", { class: "readout" }, readout, names));
+  if (!plane.isConnected) fill(byId("map"), h("div", {}, plane, h("p", { class: "faint" }, HINT)), h("div", { class: "readout" }, readout, names));
   const at = groups.indexOf(document.activeElement);
   build();
   place(Boolean(layout));
-  stopAt(groups[Math.max(0, at)]);
-  if (at >= 0) groups[Math.min(at, groups.length - 1)].focus();
+  const stop = groups[at] ?? plane.querySelector(".group"); // the largest comes first
+  stopAt(stop);
+  if (at >= 0) stop.focus();
+  else show(stop);
   filter();
 }
 
@@ -126,8 +128,9 @@ function show(group) {
   const { label, support, examples } = map.prototypes[group.dataset.i];
   for (const other of plane.querySelectorAll(".at")) other.classList.remove("at");
   group.classList.add("at");
-  if (shown === group.dataset.i && readout.querySelector("h2")) return;
-  shown = group.dataset.i;
+  const key = `${label} ${support} ${examples}`;
+  if (shown === key) return;
+  shown = key;
   fill(
     readout,
     h("h2", {}, h("bdi", {}, label)),

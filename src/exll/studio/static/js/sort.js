@@ -46,9 +46,14 @@ class Side {
 
   open() {
     this.across = h("button", { type: "button", class: "primary", onclick: () => this.shelf.move(this.other.label) });
-    this.shelf = new Shelf(this.label, { labels: () => [...counts.keys()], heading: this.title, extra: this.across });
+    this.shelf = new Shelf(this.label, { labels: () => [...counts.keys()], heading: this.title, extra: this.across, changed: () => this.selected() });
     fill(this.body, this.shelf.element);
     this.shelf.load();
+  }
+
+  /** What is selected is on one side only. */
+  selected() {
+    if (this.shelf?.tiles.chosen.size) this.other?.shelf.tiles.chooseNone();
   }
 
   draw() {

@@ -76,6 +76,12 @@ export class Tiles {
     this.draw();
   }
 
+  chooseNone() {
+    if (!this.chosen.size) return;
+    this.chosen.clear();
+    this.draw();
+  }
+
   /** Of each group all but one, which stays: its first. */
   chooseAlike() {
     this.chosen = new Set(this.groups.flatMap((group) => group.slice(1)).filter((number) => this.tiles.has(number)));
