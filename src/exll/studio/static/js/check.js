@@ -7,6 +7,7 @@ import { onAny } from "./events.js";
 import { keepingFocus } from "./focus.js";
 import { say, trying } from "./notice.js";
 import { photo, pictures } from "./pictures.js";
+import { lastStep, undoStep } from "./undo.js";
 import { confidence, counted } from "./words.js";
 
 let labels = [];
@@ -149,11 +150,11 @@ async function decide(one, run) {
   if (one.deciding) return;
   one.deciding = true; // news of it may come before the answer
   const words = await run();
-  const step = words && (await trying(() => get("/api/project")))?.undo;
+  const step = words && (await lastStep());
   one.deciding = false;
   if (!words) return;
-  one.decided = { words, step: step?.id };
-  newest = step?.id ?? null;
+  one.decided = { words, step };
+  newest = step;
   draw();
   say(`${summary(cases.filter(({ decided }) => decided).length)}`);
   const items = [...document.querySelectorAll(".verdict")];
@@ -165,7 +166,7 @@ async function decide(one, run) {
 }
 
 async function undone(one) {
-  if (!(await trying(() => postJson("/api/undo", { step: one.decided.step })))) return;
+  if (!(await undoStep(one.decided.step))) return;
   await look();
   document.querySelector(`[data-case="${CSS.escape(one.key)}"] .row button`)?.focus();
 }

@@ -5,6 +5,7 @@ import { askLabel, confirmed } from "./dialogs.js";
 import { h } from "./dom.js";
 import { say, tell, trying } from "./notice.js";
 import { Tiles } from "./tiles.js";
+import { lastStep, undoStep } from "./undo.js";
 import { counted } from "./words.js";
 
 const PAGE = 120;
@@ -103,11 +104,20 @@ export class Shelf {
     const answer = await trying(() => postJson(path, body));
     if (!answer) return false;
     const words = `${counted(answer.changed, "photo")} ${done}.`;
-    tell(words, "Undo takes it back.", { seconds: 8 });
+    const step = await lastStep();
+    tell(words, "", { seconds: 10, action: ["Undo", () => this.undo(step, first)] });
     say(words);
+    await this.refocus(first);
+    return true;
+  }
+
+  async undo(step, first) {
+    if (await undoStep(step)) await this.refocus(first);
+  }
+
+  async refocus(first) {
     await this.load();
     if (!this.tiles.focus(first)) this.heading.focus();
-    return true;
   }
 }
 

@@ -6,6 +6,7 @@ import { askLabel, showDialog } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
 import { tell, trying } from "./notice.js";
 import { marked, Region } from "./region.js";
+import { lastStep, undoStep } from "./undo.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
@@ -238,23 +239,43 @@ class TaughtPhoto extends Viewer {
     const answer = await trying(() => postJson("/api/examples/set-aside", { ids: [this.number], held_out: aside }));
     if (!answer) return;
     await this.load();
-    this.status.textContent = aside ? "Set aside: it is used for measuring only. Undo takes it back." : "Learned. Undo takes it back.";
+    await this.done(aside ? "Set aside: it is used for measuring only." : "Learned.", () => this.load());
     this.facts.querySelectorAll("button")[1]?.focus();
   }
 
   /** What was changed leaves the list, and the next one is shown. */
-  async change(path, more, done) {
-    const answer = await trying(() => postJson(path, { ids: [this.number], ...more }));
+  async change(path, more, words) {
+    const { number } = this;
+    const answer = await trying(() => postJson(path, { ids: [number], ...more }));
     if (!answer) return;
-    const i = this.list.indexOf(this.number);
+    const i = this.list.indexOf(number);
     this.list.splice(i, 1);
     if (!this.list.length) {
       this.close();
-      tell(done, "Undo takes it back.", { seconds: 8 });
+      tell(words, "Undo takes it back.", { seconds: 8 });
       return;
     }
     await this.go(this.list[Math.min(i, this.list.length - 1)]);
-    this.status.textContent = `${done} Undo takes it back.`;
+    await this.done(words, () => {
+      this.list.splice(i, 0, number);
+      return this.go(number);
+    });
+    this.rest();
+  }
+
+  /** Says what was done, with a button that takes it back. */
+  async done(words, back) {
+    const step = await lastStep();
+    const undo = async () => {
+      if (!(await undoStep(step))) return;
+      await back();
+      this.status.textContent = "Undone.";
+      this.rest();
+    };
+    fill(this.status, words, " ", this.action("Undo", undo));
+  }
+
+  rest() {
     (this.steps.hidden ? this.drawing : this.steps.children[1]).focus();
   }
 
