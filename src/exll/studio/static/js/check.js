@@ -29,10 +29,17 @@ async function look() {
 
 /** What the server has in doubt now. */
 function listed({ suspects, contradictions }) {
-  const twice = contradictions.map(({ examples, like }) => ({ key: `twice ${examples.map(({ id }) => id)}`, examples, like }));
+  const twice = contradictions.map(({ examples, like }) => ({
+    key: `twice ${examples.map(({ id }) => id)}`,
+    examples,
+    like,
+  }));
   const known = new Set(twice.flatMap(({ examples }) => examples.map(({ id }) => id)));
   const doubtful = suspects.filter(({ example }) => !known.has(example.id));
-  return [...twice, ...doubtful.map((suspect) => ({ key: `one ${suspect.example.id} ${suspect.example.label}`, suspect }))];
+  return [
+    ...twice,
+    ...doubtful.map((suspect) => ({ key: `one ${suspect.example.id} ${suspect.example.label}`, suspect })),
+  ];
 }
 
 /** Places are kept: a case that was decided stays where it was, and one that is in doubt again is open again. */
@@ -87,7 +94,15 @@ function suspectItem(one) {
       ["Something else", () => ask([id], label)],
       ["Delete", () => remove([id]), "danger"],
     ],
-    h("a", { class: "button", "data-key": `${one.key} sort`, href: address(`/sort?left=${encodeURIComponent(label)}&right=${encodeURIComponent(other)}`) }, "Sort the two classes"),
+    h(
+      "a",
+      {
+        class: "button",
+        "data-key": `${one.key} sort`,
+        href: address(`/sort?left=${encodeURIComponent(label)}&right=${encodeURIComponent(other)}`),
+      },
+      "Sort the two classes",
+    ),
   );
 }
 
@@ -109,13 +124,26 @@ function contradictionItem(one) {
     ids[0],
     names[0],
     [
-      h("h3", {}, "This photo was taught as ", names.map((label, i) => [i > 0 && " and as ", quoted(label)])),
-      h("div", { class: "compared" }, names.map((label) => compared(label, one.like[examples.findIndex((example) => example.label === label)]))),
+      h(
+        "h3",
+        {},
+        "This photo was taught as ",
+        names.map((label, i) => [i > 0 && " and as ", quoted(label)]),
+      ),
+      h(
+        "div",
+        { class: "compared" },
+        names.map((label) => compared(label, one.like[examples.findIndex((example) => example.label === label)])),
+      ),
     ],
     [
       ...names.map((label) => [
         ["Only ", quoted(label)],
-        () => remove(examples.filter((example) => example.label !== label).map(({ id }) => id), [`Now it is only `, quoted(label), "."]),
+        () =>
+          remove(
+            examples.filter((example) => example.label !== label).map(({ id }) => id),
+            [`Now it is only `, quoted(label), "."],
+          ),
       ]),
       ["All are right", () => keep(ids, names.join(" and "))],
       ["Delete", () => remove(ids), "danger"],
@@ -143,7 +171,8 @@ function item(one, id, label, words, actions, more = null) {
   );
 }
 
-const button = (words, key, onclick, kind = "") => h("button", { type: "button", class: kind, "data-key": key, onclick }, words);
+const button = (words, key, onclick, kind = "") =>
+  h("button", { type: "button", class: kind, "data-key": key, onclick }, words);
 
 /** What is decided stays, small and with Undo; the focus goes to the next one that is open. */
 async function decide(one, run) {

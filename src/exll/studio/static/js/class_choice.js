@@ -11,8 +11,17 @@ let counter = 0;
  * nothing was chosen. */
 export function askExisting(title, labels, { yes, content = null }) {
   return showDialog(title, (close) => {
-    const search = h("input", { id: "find-class", type: "search", autocomplete: "off", "data-first": labels.length > 1 });
-    const list = h("select", { id: "existing", size: Math.max(2, Math.min(8, labels.length)), "data-first": labels.length === 1 });
+    const search = h("input", {
+      id: "find-class",
+      type: "search",
+      autocomplete: "off",
+      "data-first": labels.length > 1,
+    });
+    const list = h("select", {
+      id: "existing",
+      size: Math.max(2, Math.min(8, labels.length)),
+      "data-first": labels.length === 1,
+    });
     const submit = () => (list.value ? close(list.value) : list.focus());
     const draw = () => {
       const found = labels.filter((label) => simple(label).includes(simple(search.value)));
@@ -56,8 +65,11 @@ export function classField(words, labels, chosen) {
     const found = labels.filter((label) => simple(label).includes(simple(input.value)));
     fill(
       list,
-      found.slice(0, MOST_CHIPS).map((label) => h("button", { type: "button", onclick: () => chosen(label) }, h("bdi", {}, label))),
-      found.length > MOST_CHIPS && h("span", { class: "faint" }, `${found.length - MOST_CHIPS} more: type to find them`),
+      found
+        .slice(0, MOST_CHIPS)
+        .map((label) => h("button", { type: "button", onclick: () => chosen(label) }, h("bdi", {}, label))),
+      found.length > MOST_CHIPS &&
+        h("span", { class: "faint" }, `${found.length - MOST_CHIPS} more: type to find them`),
     );
   };
   input.addEventListener("input", draw);

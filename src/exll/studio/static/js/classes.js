@@ -66,7 +66,14 @@ function section(one) {
       "div",
       {},
       h("h2", {}, h("bdi", {}, label), " ", h("span", { class: `badge ${KINDS[one.verdict] ?? ""}` }, one.verdict)),
-      h("p", {}, counted(examples, "photo"), aside > 0 && `, ${aside.toLocaleString("en")} set aside`, ", ", counted(own.length, "rule")),
+      h(
+        "p",
+        {},
+        counted(examples, "photo"),
+        aside > 0 && `, ${aside.toLocaleString("en")} set aside`,
+        ", ",
+        counted(own.length, "rule"),
+      ),
       h("p", { class: "faint" }, progressWords(one)),
       h(
         "p",
@@ -104,7 +111,13 @@ function rulesOf(label, own) {
     own.length > few &&
       h(
         "button",
-        { type: "button", class: "quiet", "data-key": `more ${label}`, "aria-expanded": String(all), onclick: () => toggle(label) },
+        {
+          type: "button",
+          class: "quiet",
+          "data-key": `more ${label}`,
+          "aria-expanded": String(all),
+          onclick: () => toggle(label),
+        },
         all ? "Show fewer rules" : `Show ${counted(own.length - few, "more rule")}`,
         h("span", { class: "unseen" }, ` of ${label}`),
       ),
@@ -136,7 +149,11 @@ function toggle(label) {
 }
 
 async function rename(label, given = label) {
-  const content = h("p", {}, "Its photos stay as they are. If there is a class of that name already, you can merge the two.");
+  const content = h(
+    "p",
+    {},
+    "Its photos stay as they are. If there is a class of that name already, you can merge the two.",
+  );
   const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename", content });
   if (!name || name === label) return findFocus(`Rename ${label}`);
   next = `Rename ${name}`;
@@ -146,15 +163,24 @@ async function rename(label, given = label) {
   } catch (error) {
     next = `Rename ${label}`;
     if (error.status !== 409) complain(error, () => rename(label, name));
-    else if (await choice(`The class ${name} exists already`, joined(label, name), [["Merge them", true]])) await join(label, name);
+    else if (await choice(`The class ${name} exists already`, joined(label, name), [["Merge them", true]]))
+      await join(label, name);
   }
 }
 
 const joined = (label, name) =>
-  h("p", {}, `The ${counted(photosOf(label), "photo")} of "${label}" would be added to the ${counted(photosOf(name), "photo")} of "${name}". You can undo this.`);
+  h(
+    "p",
+    {},
+    `The ${counted(photosOf(label), "photo")} of "${label}" would be added to the ${counted(photosOf(name), "photo")} of "${name}". You can undo this.`,
+  );
 
 async function merge(label) {
-  const content = h("p", {}, `Its ${counted(photosOf(label), "photo")} will be added to the class you choose. You can undo this.`);
+  const content = h(
+    "p",
+    {},
+    `Its ${counted(photosOf(label), "photo")} will be added to the class you choose. You can undo this.`,
+  );
   const { confused_with: confused } = classes.find((one) => one.label === label);
   const likeliest = others(label).sort((a, b) => (b === confused) - (a === confused));
   const name = await askExisting(`Merge ${label} into …`, likeliest, { yes: "Merge", content });
@@ -179,7 +205,8 @@ async function remove({ label, examples }) {
   const sections = [...document.querySelectorAll(".class:not([hidden])")].map((one) => one.dataset.label);
   const i = sections.indexOf(label);
   next = `See all ${sections[i + 1] ?? sections[i - 1]}`;
-  if (await trying(() => postJson("/api/classes/delete", { label }))) tell(`Deleted "${label}".`, "Undo brings it back.", { seconds: 8 });
+  if (await trying(() => postJson("/api/classes/delete", { label })))
+    tell(`Deleted "${label}".`, "Undo brings it back.", { seconds: 8 });
 }
 
 function filter() {

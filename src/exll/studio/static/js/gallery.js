@@ -10,11 +10,18 @@ const HINT = "Click to select, with Shift for a range. Keys: arrows, Space selec
 /** @param {string} label @param {() => string[]} labels */
 export async function showGallery(label, labels) {
   await showDialog(`Photos of ${label}`, () => {
-    const hint = h("p", { class: "faint", tabindex: -1 }, HINT, " ", h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"));
+    const hint = h(
+      "p",
+      { class: "faint", tabindex: -1 },
+      HINT,
+      " ",
+      h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
+    );
     const shelf = new Shelf(label, { labels, heading: hint });
     shelf.load();
     return h("div", { class: "gallery" }, hint, shelf.element);
   });
   // The page may have been drawn anew meanwhile, without the button that opened this.
-  if (document.activeElement === document.body) (document.querySelector(`[data-key="${CSS.escape(`See all ${label}`)}"]`) ?? byId("main")).focus();
+  if (document.activeElement === document.body)
+    (document.querySelector(`[data-key="${CSS.escape(`See all ${label}`)}"]`) ?? byId("main")).focus();
 }

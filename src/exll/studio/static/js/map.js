@@ -14,7 +14,8 @@ const KEYS = { "+": "closer", "=": "closer", "-": "farther", 0: "all" };
 const PAN = 60;
 const ROOM = 22_000; // square pixels of the map for every name: more names would hide the photos
 const [THIN, WIDE] = [1.5, 3.5]; // pixels of a border
-const HINT = "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
+const HINT =
+  "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
 
 const readout = h("div", { class: "card" });
 const plane = h("div", { class: "plane scroll", role: "group" });
@@ -37,7 +38,12 @@ async function look() {
     fill(byId("map"), nothingYet("No map yet.", "Teach something first"));
     return;
   }
-  if (!plane.isConnected) fill(byId("map"), h("div", {}, plane, h("p", { class: "faint" }, HINT)), h("div", { class: "readout" }, readout, names));
+  if (!plane.isConnected)
+    fill(
+      byId("map"),
+      h("div", {}, plane, h("p", { class: "faint" }, HINT)),
+      h("div", { class: "readout" }, readout, names),
+    );
   const at = groups.indexOf(document.activeElement);
   build();
   place(Boolean(layout));
@@ -64,8 +70,12 @@ function build() {
     const k = of.get(map.prototypes[one].label);
     return svg("line", { "data-k": k, stroke: map.colours[k], "stroke-opacity": 0.35 + 0.5 * strength });
   });
-  labels = map.labels.map((label, k) => h("span", { class: "name", "data-k": k, "aria-hidden": "true" }, h("bdi", {}, label)));
-  const smallLast = [...groups].sort((a, b) => map.prototypes[b.dataset.i].support - map.prototypes[a.dataset.i].support);
+  labels = map.labels.map((label, k) =>
+    h("span", { class: "name", "data-k": k, "aria-hidden": "true" }, h("bdi", {}, label)),
+  );
+  const smallLast = [...groups].sort(
+    (a, b) => map.prototypes[b.dataset.i].support - map.prototypes[a.dataset.i].support,
+  );
   fill(plane, svg("svg", { class: "edges", "aria-hidden": "true" }, lines), smallLast, labels);
   fill(
     names,
@@ -92,7 +102,14 @@ function draw() {
   });
   map.edges.forEach(({ one, other }, i) => {
     const [from, to] = [seen[one], seen[other]];
-    for (const [name, value] of Object.entries({ x1: from[0], y1: from[1], x2: to[0], y2: to[1], "stroke-width": thickness * (1.5 + 4 * map.edges[i].strength) })) lines[i].setAttribute(name, value);
+    for (const [name, value] of Object.entries({
+      x1: from[0],
+      y1: from[1],
+      x2: to[0],
+      y2: to[1],
+      "stroke-width": thickness * (1.5 + 4 * map.edges[i].strength),
+    }))
+      lines[i].setAttribute(name, value);
   });
   drawNames(seen);
 }
@@ -107,7 +124,9 @@ function drawNames(seen) {
   });
   const taken = [];
   const most = (plane.clientWidth * plane.clientHeight) / ROOM;
-  const order = map.labels.map((label, k) => k).sort((a, b) => lit(b) - lit(a) || totals.get(map.labels[b]) - totals.get(map.labels[a]) || a - b);
+  const order = map.labels
+    .map((label, k) => k)
+    .sort((a, b) => lit(b) - lit(a) || totals.get(map.labels[b]) - totals.get(map.labels[a]) || a - b);
   for (const k of order) {
     const i = largest.get(map.labels[k]);
     const { offsetWidth: width, offsetHeight: height } = labels[k];
@@ -115,7 +134,10 @@ function drawNames(seen) {
     const left = Math.max(2, Math.min(plane.clientWidth - width - 2, x - width / 2));
     const top = Math.min(plane.clientHeight - height - 2, y + (layout.places[i].side * view.zoom) / 2 - height / 2);
     const outside = x < 0 || y < 0 || x > plane.clientWidth || y > plane.clientHeight;
-    const free = !outside && taken.length < most && taken.every(([l, t, w]) => left + width < l || l + w < left || Math.abs(top - t) > height);
+    const free =
+      !outside &&
+      taken.length < most &&
+      taken.every(([l, t, w]) => left + width < l || l + w < left || Math.abs(top - t) > height);
     if (free) taken.push([left, top, width]);
     labels[k].classList.toggle("off", !free);
     labels[k].style.transform = `translate(${left}px, ${top}px)`;
@@ -194,7 +216,9 @@ function filter() {
   };
   for (const mark of plane.querySelectorAll("[data-k]")) mark.classList.toggle("dim", asked !== "" && !hit(mark));
   for (const button of names.children) button.setAttribute("aria-pressed", String(hit(button)));
-  byId("found").textContent = asked ? `${[...names.children].filter(hit).length} of ${names.children.length} found` : "";
+  byId("found").textContent = asked
+    ? `${[...names.children].filter(hit).length} of ${names.children.length} found`
+    : "";
   draw();
 }
 

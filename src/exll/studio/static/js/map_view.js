@@ -13,7 +13,8 @@ export class View {
     plane.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     plane.addEventListener("pointerdown", (event) => this.down(event));
     plane.addEventListener("pointermove", (event) => this.move(event));
-    for (const end of ["pointerup", "pointercancel"]) plane.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+    for (const end of ["pointerup", "pointercancel"])
+      plane.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
     // a drag that ends over a photo is no click on it
     plane.addEventListener("click", (event) => this.dragged && (event.preventDefault(), event.stopPropagation()), true);
   }
@@ -98,7 +99,12 @@ export class View {
     if (!this.dragged) this.plane.setPointerCapture(event.pointerId);
     this.dragged = true;
     this.pointers.set(event.pointerId, now);
-    if (other) this.zoomBy(apart(now, other) / Math.max(1, apart(before, other)), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
+    if (other)
+      this.zoomBy(
+        apart(now, other) / Math.max(1, apart(before, other)),
+        (now[0] + other[0]) / 2,
+        (now[1] + other[1]) / 2,
+      );
     else this.panBy(now[0] - before[0], now[1] - before[1]);
   }
 

@@ -31,7 +31,11 @@ export function picture(number, label, kind = "") {
 /** A thumbnail that opens large; `list` are the photos to go on to from there. */
 export function photo(number, label, { kind = "", list = [number] } = {}) {
   const image = picture(number, label, kind);
-  return h("button", { type: "button", class: "photo", "data-photo": number, onclick: () => openViewer(number, { list }) }, image);
+  return h(
+    "button",
+    { type: "button", class: "photo", "data-photo": number, onclick: () => openViewer(number, { list }) },
+    image,
+  );
 }
 
 /** A list of them, and how many more there are. It is one stop of the Tab key: arrows go from one to the next. */

@@ -32,7 +32,11 @@ export class Shelf {
       extra ?? button("Move to another class", () => this.ask()),
       button("Delete", () => this.remove(), "danger"),
     );
-    this.element = [h("div", { class: "row tools" }, this.all, this.alike, this.words, this.actions), this.tiles.element, this.more];
+    this.element = [
+      h("div", { class: "row tools" }, this.all, this.alike, this.words, this.actions),
+      this.tiles.element,
+      this.more,
+    ];
   }
 
   async load() {
@@ -78,13 +82,19 @@ export class Shelf {
     if (held && !size) this.all.focus();
     this.all.textContent = size && size === this.tiles.numbers.length ? "Select none" : "Select all";
     this.all.hidden = this.tiles.numbers.length === 0;
-    this.words.textContent = size ? `${size.toLocaleString("en")} selected` : this.tiles.numbers.length ? "" : "No photos.";
+    this.words.textContent = size
+      ? `${size.toLocaleString("en")} selected`
+      : this.tiles.numbers.length
+        ? ""
+        : "No photos.";
     this.changed();
   }
 
   async ask() {
     const others = this.labels().filter((label) => label !== this.label);
-    const label = await askLabel(`What ${this.tiles.chosen.size === 1 ? "is it" : "are they"}?`, others, { yes: "Move" });
+    const label = await askLabel(`What ${this.tiles.chosen.size === 1 ? "is it" : "are they"}?`, others, {
+      yes: "Move",
+    });
     if (label) await this.move(label);
   }
 

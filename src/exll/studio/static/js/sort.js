@@ -22,7 +22,12 @@ class Side {
     this.element = h(
       "section",
       { class: "side", "data-side": name, "aria-label": name === "left" ? "Left class" : "Right class" },
-      h("div", { class: "field" }, h("label", { for: `${name}-class` }, name === "left" ? "Left" : "Right"), this.select),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: `${name}-class` }, name === "left" ? "Left" : "Right"),
+        this.select,
+      ),
       this.title,
       this.body,
     );
@@ -46,7 +51,12 @@ class Side {
 
   open() {
     this.across = h("button", { type: "button", class: "primary", onclick: () => this.shelf.move(this.other.label) });
-    this.shelf = new Shelf(this.label, { labels: () => [...counts.keys()], heading: this.title, extra: this.across, changed: () => this.selected() });
+    this.shelf = new Shelf(this.label, {
+      labels: () => [...counts.keys()],
+      heading: this.title,
+      extra: this.across,
+      changed: () => this.selected(),
+    });
     fill(this.body, this.shelf.element);
     this.shelf.load();
   }
@@ -61,10 +71,20 @@ class Side {
       this.select,
       [...counts.keys()].map((label) => h("option", { value: label, selected: label === this.label }, label)),
     );
-    fill(this.title, h("bdi", {}, this.label), h("span", { class: "count" }, counted(counts.get(this.label) ?? 0, "photo")));
+    fill(
+      this.title,
+      h("bdi", {}, this.label),
+      h("span", { class: "count" }, counted(counts.get(this.label) ?? 0, "photo")),
+    );
     const same = this.label === this.other.label;
     this.across.hidden = same;
-    fill(this.across, this.name === "left" ? "" : "← ", "Move to ", h("bdi", {}, this.other.label), this.name === "left" ? " →" : "");
+    fill(
+      this.across,
+      this.name === "left" ? "" : "← ",
+      "Move to ",
+      h("bdi", {}, this.other.label),
+      this.name === "left" ? " →" : "",
+    );
   }
 
   /** One that is not selected is dragged alone. */

@@ -36,10 +36,21 @@ export class Tiles {
 
   tile({ id, label, name, role, taught_at: taught }) {
     const box = h("input", { type: "checkbox", value: id, tabindex: -1, "aria-label": `Select photo ${id}, ${name}` });
-    const open = h("button", { type: "button", class: "large", tabindex: -1, "data-photo": id, "aria-label": `Open photo ${id} large` }, "⤢");
+    const open = h(
+      "button",
+      { type: "button", class: "large", tabindex: -1, "data-photo": id, "aria-label": `Open photo ${id} large` },
+      "⤢",
+    );
     const mark = h("span", { class: "alike", hidden: true });
     const when = new Date(taught * 1000).toLocaleString();
-    const tile = h("li", { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" }, picture(id, label), box, mark, open);
+    const tile = h(
+      "li",
+      { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" },
+      picture(id, label),
+      box,
+      mark,
+      open,
+    );
     if (role === "held out") tile.append(h("span", { class: "aside" }, "set aside"));
     open.addEventListener("click", () => this.open(id));
     box.addEventListener("focus", () => this.stopAt(this.numbers.indexOf(id)));
@@ -118,7 +129,14 @@ export class Tiles {
 
   neighbour(i, key) {
     const columns = Math.max(1, getComputedStyle(this.element).gridTemplateColumns.split(" ").length);
-    const ways = { ArrowRight: i + 1, ArrowLeft: i - 1, ArrowDown: i + columns, ArrowUp: i - columns, Home: 0, End: this.numbers.length - 1 };
+    const ways = {
+      ArrowRight: i + 1,
+      ArrowLeft: i - 1,
+      ArrowDown: i + columns,
+      ArrowUp: i - columns,
+      Home: 0,
+      End: this.numbers.length - 1,
+    };
     return this.numbers[ways[key]] === undefined ? undefined : ways[key];
   }
 

@@ -111,7 +111,12 @@ class Viewer {
     );
     if (!answer) return;
     const [{ status }] = answer.results;
-    fill(this.status, status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), ". Draw the next one, or close.");
+    fill(
+      this.status,
+      status === "taught" ? "Taught the region as " : "This region was taught before as ",
+      quoted(label),
+      ". Draw the next one, or close.",
+    );
     this.marks.append(marked(this.region.sides, label));
     if (!this.labels.includes(label)) this.labels.push(label);
     this.ask();
@@ -180,6 +185,7 @@ class TaughtPhoto extends Viewer {
     this.steps.hidden = this.list.length < 2;
     this.place.textContent = `${this.list.indexOf(number) + 1} of ${this.list.length}`;
     this.draw(example);
+    if (document.activeElement === document.body) this.rest(); // the button that was pressed was drawn anew
   }
 
   draw(example) {
@@ -260,7 +266,6 @@ class TaughtPhoto extends Viewer {
       this.list.splice(i, 0, number);
       return this.go(number);
     });
-    this.rest();
   }
 
   /** Says what was done, with a button that takes it back. */
