@@ -67,7 +67,8 @@ TOO_WIDE = """() => {
 }"""
 
 REACHABLE = """() => [...document.querySelectorAll(
-  'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter((e) => e.checkVisibility()).length"""
+  'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter(
+    (e) => e.checkVisibility() && e.tabIndex >= 0).length"""
 
 STOP = """() => {
   const at = document.activeElement;

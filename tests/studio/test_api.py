@@ -204,7 +204,12 @@ def test_rules_and_map_name_examples_of_their_class(taught: Served) -> None:
     assert sorted(number for rule in only["rules"] for number in rule["examples"]) == list(range(7, 13))
     found = taught.json("/api/map")
     assert len(found["colours"]) == len(found["labels"]) == 3
-    assert sum(prototype["support"] for prototype in found["prototypes"]) == 18
+    prototypes = found["prototypes"]
+    assert sum(prototype["support"] for prototype in prototypes) == 18
+    assert sorted(number for prototype in prototypes for number in prototype["examples"]) == list(range(1, 19))
+    assert all(0 <= prototype[axis] <= 1 for prototype in prototypes for axis in "xy")
+    for edge in found["edges"]:
+        assert prototypes[edge["one"]]["label"] == prototypes[edge["other"]]["label"]
 
 
 def test_a_suspect_is_found_kept_and_remembered_until_it_is_relabelled(taught: Served, tmp_path: Path) -> None:

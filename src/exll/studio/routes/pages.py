@@ -46,7 +46,7 @@ def _view(name: str) -> None:
     router.add_api_route(f"/{name}", page, methods=["GET"], name=name)
 
 
-for view in VIEWS:
+for view in (*VIEWS, "sort"):  # "sort" is linked from Classes and Check
     _view(view)
 
 

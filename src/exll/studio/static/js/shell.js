@@ -45,9 +45,10 @@ function show(button, words, step) {
 }
 
 /** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
-function tellUndone({ sentence, undone_at: at }, here = false) {
-  if (!here && at <= told) return;
+function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
+  if (!asked && at <= told) return;
   told = at;
+  const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
   tell(words, "", here ? { seconds: 8 } : {});
   say(words);
