@@ -16,6 +16,7 @@ VIEWS = {
     "classes": "Classes",
     "map": "Map",
     "check": "Check",
+    "evaluation": "Evaluation",
     "project": "Project",
 }
 
