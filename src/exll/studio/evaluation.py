@@ -23,9 +23,9 @@ from exll.studio.store import LARGEST_ID, Row
 Made = TypeVar("Made")
 
 CHUNK = 128  # photos that are answered at a time: who waits for an answer goes before
-# The cosine of two vectors from which on they count as nearly the same. With the default network frames of one clip have
-# 0.99, a copy that was cut or saved again 0.96 to 0.99, and of 2,485 grocery photos from other shops 0.2% have 0.98 with
-# a taught one, while 6% have 0.96: other piles of the same fruit.
+# The cosine of two vectors from which on they count as nearly the same. With the default network frames of one clip
+# have 0.99, and a copy that was cut or saved again 0.96 to 0.99. Of 2,485 grocery photos from other shops 0.2% have
+# 0.98 with a taught one, and 6% have 0.96: other piles of the same fruit.
 NEARLY_THE_SAME = 0.98
 Z = 1.959963984540054  # of a normal distribution, 95% lie within
 

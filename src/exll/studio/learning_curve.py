@@ -65,7 +65,7 @@ def _points(
     model = Model(project.backbone, project.preset, 0)
     model.learn(project.store.rows_of_role(NOTHING))  # what is unknown because of them is so from the start
     classifier = model.learner.classifier
-    for start, end in pairwise([0, *sizes(rows)]):
+    for start, end in pairwise([0, *sizes(rows, order)]):
         for first in range(start, end, CHUNK):
             if left.is_set() or project.closing.is_set():
                 raise ConflictError("nobody waits for the learning curve any more.")
@@ -77,9 +77,11 @@ def _points(
         project.events.publish("evaluation", {"order": order, "learned": end, "examples": len(rows)})
 
 
-def sizes(rows: Sequence[Row]) -> list[int]:
-    """After how many photos to ask: each about so many times as many as the last."""
-    found = np.geomspace(min(FIRST, len(rows)), len(rows), POINTS).round().astype(int)
+def sizes(rows: Sequence[Row], order: Order) -> list[int]:
+    """After how many photos to ask: each about so many times as many as the last. In turn every class has its first one
+    before that."""
+    first = len({row.label for row in rows}) if order == "in turn" else FIRST
+    found = np.geomspace(min(first, len(rows)), len(rows), POINTS).round().astype(int)
     return sorted({int(size) for size in found})
 
 

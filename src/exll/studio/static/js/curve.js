@@ -4,9 +4,10 @@ import { get } from "./api.js";
 import { byId, fill, h, svg } from "./dom.js";
 import { on } from "./events.js";
 import { trying } from "./notice.js";
-import { counted, percent } from "./words.js";
+import { counted, percent, wholePercent } from "./words.js";
 
 const HEIGHT = 260;
+const CLEAR = 0.04; // half of an interval: enough photos to tell a gain from chance
 const [LEFT, RIGHT, TOP, BOTTOM] = [52, 16, 16, 44];
 const buttons = [...document.querySelectorAll("[data-order]")];
 let order = "in turn";
@@ -77,20 +78,23 @@ function draw() {
     h(
       "p",
       { class: "faint" },
-      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the score above: edits change the order of learning.`,
+      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the score above, because the order of learning is another.`,
     ),
     table(points),
   );
 }
 
-/** What the last doubling brought. */
+/** What about half of the photos brought; with few held-out photos that says nothing. */
 function slope(points) {
   const last = points.at(-1);
   const half = points.findLast(({ learned }) => learned <= last.learned / 1.8);
   if (!half || order !== "in turn") return "";
   const gain = last.accuracy - half.accuracy;
-  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} it gained ${Math.max(0, 100 * gain).toFixed(1)} points: `;
-  return since + (gain > 0.02 ? "more photos will probably help." : "more photos like these will help little; photos from new places may.");
+  const unsure = (last.interval[1] - last.interval[0]) / 2;
+  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} it gained ${(100 * gain).toFixed(1)} points`;
+  if (gain > unsure) return `${since}: more photos will probably help.`;
+  if (unsure > CLEAR) return `${since}: there are too few held-out photos to tell whether more would help.`;
+  return `${since}: more photos like these will help little; photos from new places may.`;
 }
 
 function drawing(points, words) {
@@ -142,7 +146,7 @@ function table(points) {
               "tr",
               {},
               h("th", { scope: "row" }, learned.toLocaleString("en")),
-              [classes, right, percent(accuracy), interval.map(percent).join(" to ")].map((value) => h("td", {}, value)),
+              [classes, right, percent(accuracy), interval.map(wholePercent).join(" to ")].map((value) => h("td", {}, value)),
             ),
           ),
         ),

@@ -8,9 +8,10 @@ import { on, onAny } from "./events.js";
 import { showHeldOut } from "./held_out.js";
 import { showMeasured } from "./measured_photos.js";
 import { trying } from "./notice.js";
-import { counted, percent, simple } from "./words.js";
+import { counted, percent, simple, wholePercent } from "./words.js";
 
 const FEW = 12; // classes that are shown without asking
+const MANY = 0.02; // of the photos: so many near duplicates change the score
 let found = null;
 let all = false;
 
@@ -50,7 +51,7 @@ function result(all) {
         h(
           "p",
           {},
-          `Of many more photos like these, probably between ${percent(low)} and ${percent(high)} would be right (95% confidence interval).`,
+          `Of many more photos like these, probably between ${wholePercent(low)} and ${wholePercent(high)} would be right (95% confidence interval).`,
         ),
         notes(all).map((words) => h("p", { class: "faint" }, words)),
         all.near_duplicates > 0 && tooGood(all),
@@ -84,22 +85,23 @@ function notes({ unusual, unknown, never_taught: never, accuracy, best_guess: be
   ].filter(Boolean);
 }
 
-function tooGood({ near_duplicates: near, without_near_duplicates: other }) {
-  const words = `${near.toLocaleString("en")} of them ${near === 1 ? "is" : "are"} nearly the same as a taught photo, as frames of one clip are. `;
+function tooGood({ examples, near_duplicates: near, without_near_duplicates: other }) {
+  const one = near === 1;
+  const words = `${near.toLocaleString("en")} of them ${one ? "is" : "are"} nearly the same as a taught photo, as frames of one clip are. `;
   return h(
     "div",
-    { class: "caution" },
-    h("p", {}, words, other.examples ? without(other) : "No other photos are held out, so this says little about new photos."),
+    { class: near / examples > MANY ? "caution" : "" },
+    h("p", {}, words, other.examples ? without(other, one) : "No other photos are held out, so this says little about new photos."),
     h(
       "p",
       {},
-      h("button", { type: "button", onclick: () => showMeasured("Nearly the same as a taught photo", { near_duplicates: true }) }, "See them"),
+      h("button", { type: "button", onclick: () => showMeasured("Nearly the same as a taught photo", { near_duplicates: true }) }, one ? "See it" : "See them"),
     ),
   );
 }
 
-const without = ({ accuracy, right, examples }) =>
-  h("strong", {}, `Without them: ${percent(accuracy)} (${right.toLocaleString("en")} of ${examples.toLocaleString("en")}).`);
+const without = ({ accuracy, right, examples }, one) =>
+  h("strong", {}, `Without ${one ? "it" : "them"}: ${percent(accuracy)} (${right.toLocaleString("en")} of ${examples.toLocaleString("en")}).`);
 
 function showClasses() {
   const classes = found.classes.filter(({ taught }) => taught);
@@ -121,8 +123,8 @@ function classItem({ label, examples, right, accuracy, interval }) {
     "li",
     {},
     h("p", { class: "name" }, h("bdi", {}, label)),
-    bar(accuracy, accuracy < 0.5),
-    h("p", { class: "share", title: `95% confidence interval: ${percent(low)} to ${percent(high)}` }, percent(accuracy)),
+    bar(accuracy),
+    h("p", { class: "share", title: `95% confidence interval: ${wholePercent(low)} to ${wholePercent(high)}` }, percent(accuracy)),
     h("p", { class: "of faint" }, `${right} of ${examples}`),
     wrong > 0
       ? h(
