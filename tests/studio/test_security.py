@@ -182,7 +182,7 @@ def test_without_the_token_only_the_login_is_open(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         assert studio.client.get("/healthz").status_code == 200
         assert studio.client.get("/static/studio.css").status_code == 200
-        assert studio.client.get("/teach").headers["location"] == "/login"
+        assert studio.client.get("/teach").headers["location"] == "/login?next=/teach"
         assert studio.client.get("/login").status_code == 200
         for path in ("/api/project", "/api/openapi.json", "/api/events", "/api/examples/1/image"):
             response = studio.client.get(path)

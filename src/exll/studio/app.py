@@ -24,6 +24,7 @@ from exll.studio.routes import (
     login,
     monitoring,
     pages,
+    phone,
     predictions,
     project,
     teach,
@@ -48,15 +49,21 @@ ROUTERS = (
     transfer,
     monitoring,
     login,
+    phone,
     pages,
 )
 
 
 def create_app(
-    opened: Project, host: str = LOCAL, token: str | None = None, names: Iterable[str] = (), rate: float = 300
+    opened: Project,
+    host: str = LOCAL,
+    token: str | None = None,
+    names: Iterable[str] = (),
+    rate: float = 300,
+    fingerprint: str | None = None,
 ) -> FastAPI:
-    """``host`` is what the server listens on; other than loopback it needs a token. Whoever opened the project closes
-    it, after the application."""
+    """``host`` is what the server listens on; other than loopback it needs a token. ``fingerprint`` is that of a
+    certificate which browsers will warn of. Whoever opened the project closes it, after the application."""
     check_token(host, token)
     gate = None if token is None else Gate(token)
     app = FastAPI(
@@ -76,6 +83,7 @@ def create_app(
         ],
     )
     app.state.project, app.state.gate, app.state.wrong_logins = opened, gate, wrong_logins()
+    app.state.host, app.state.fingerprint = host, fingerprint
     for routes in ROUTERS:
         app.include_router(routes.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")

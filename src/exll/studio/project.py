@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -30,13 +31,20 @@ class Project:
     """Three thread pools: ``looking`` decodes images and runs the network, ``reading`` answers from the disk and the
     model, and ``studying`` is what takes seconds, so that nobody who asks waits behind it."""
 
-    def __init__(self, folder: str | os.PathLike[str], backbone: str | None = None, preset: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        backbone: str | None = None,
+        preset: str | None = None,
+        tell: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        """``tell`` hears what takes a while."""
         self.folder = _usable_folder(Path(folder))
         self._lock = _locked(self.folder)
         try:
             self.store = Store(self.folder)
             try:
-                self.backbone = _backbone_of(self.store, backbone)
+                self.backbone = _backbone_of(self.store, backbone, tell)
                 self.preset = _preset_of(self.store, self.backbone, preset)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
@@ -51,6 +59,7 @@ class Project:
                     self.preset,
                     self.events,
                     in_demand=lambda: self.recent_images.waiting > 0,
+                    tell=tell,
                 )
             except BaseException:
                 self.store.close()
@@ -129,8 +138,9 @@ def _locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _backbone_of(store: Store, wanted: str | None) -> OnnxBackbone:
+def _backbone_of(store: Store, wanted: str | None, tell: Callable[[str], None]) -> OnnxBackbone:
     """The one that the project's vectors were made with."""
+    tell(f"loading the network {wanted or store.metadata('backbone') or DEFAULT} ...")
     identity = store.metadata("backbone_identity")
     if identity is None:
         backbone = OnnxBackbone(wanted or DEFAULT)

@@ -17,6 +17,7 @@ VIEWS = {
     "map": "Map",
     "check": "Check",
     "evaluation": "Evaluation",
+    "history": "History",
     "project": "Project",
 }
 

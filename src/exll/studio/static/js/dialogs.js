@@ -35,7 +35,7 @@ export function showDialog(title, build) {
     dialog.addEventListener("close", () => {
       document.body.append(byId("messages"));
       dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      goBackTo(before);
       resolve(answer);
     });
     dialog.firstElementChild.append(...[build(close)].flat(Infinity).filter(Boolean));
@@ -43,6 +43,14 @@ export function showDialog(title, build) {
     dialog.showModal();
     dialog.querySelector("[data-first]")?.focus();
   });
+}
+
+/** A page that was drawn anew meanwhile has another element of the same key. */
+function goBackTo(before) {
+  const key = before?.dataset?.key;
+  const again = key && document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (before?.isConnected) before.focus();
+  else (again || byId("main")).focus();
 }
 
 /** @param {string} title @param {string} words @param {string} yes */

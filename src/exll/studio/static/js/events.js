@@ -1,6 +1,6 @@
-/** News from the server: "changed", "rebuilding", "rebuilt", "importing", "settings", "evaluation"; "anew" where some may have been missed. */
+/** News from the server, each with its kind; "anew" where some may have been missed. */
 
-const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "evaluation"];
+const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "evaluation"];
 const heard = new EventTarget();
 let source = null;
 let greeted = false;
