@@ -41,6 +41,7 @@ LAST_TO_COME = {
     "classes": ".rule img",
     "map": ".plane circle",
     "check": "#contradictions .verdict",
+    "evaluation": "#result a",
     "history": "#steps .step",
     "project": "#storage dd",
 }

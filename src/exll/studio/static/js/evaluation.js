@@ -16,6 +16,10 @@ let found = null;
 let all = false;
 
 async function look() {
+  if (document.querySelector("dialog[open]")) {
+    lookSoon(); // when it closes, the focus goes back to where it was
+    return;
+  }
   if (!found) byId("result").textContent = "Measuring …";
   const answer = await trying(() => get("/api/evaluation"), look);
   if (!answer) {
@@ -23,6 +27,10 @@ async function look() {
     return;
   }
   found = answer;
+  keepingFocus(show);
+}
+
+function show() {
   fill(byId("result"), result(found));
   for (const id of ["by-class", "confused", "curve"]) byId(id).hidden = found.examples === 0;
   showHeldOut(found);
@@ -30,6 +38,15 @@ async function look() {
   showClasses();
   showConfusion(found);
   showCurve();
+}
+
+/** What had the focus is drawn anew: the focus goes to what stands in its place. */
+function keepingFocus(draw) {
+  const part = document.activeElement?.closest("#result, #by-class, #confused");
+  const parts = () => [...part.querySelectorAll("button, summary, input, td")];
+  const place = part ? parts().indexOf(document.activeElement) : -1;
+  draw();
+  if (place >= 0 && !document.activeElement?.closest("main")) (parts()[place] ?? parts().at(-1) ?? byId("main")).focus();
 }
 
 function result(all) {
