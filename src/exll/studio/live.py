@@ -6,9 +6,9 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -179,6 +179,13 @@ class Live:
             except BaseException as error:
                 future.set_exception(error)
             self._leave_time_for_others(started)
+
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """A part of long work, of a second or less, after which others have their turn."""
+        started = time.monotonic()
+        yield
+        self._leave_time_for_others(started)
 
     def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
         """While no change comes, make what the next who asks would have to wait for; then what the next start would

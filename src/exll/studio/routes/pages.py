@@ -18,6 +18,7 @@ VIEWS = {
     "classes": "Classes",
     "map": "Map",
     "check": "Check",
+    "evaluation": "Evaluation",
     "history": "History",
     "export": "Export",
     "project": "Project",
