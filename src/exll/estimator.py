@@ -30,17 +30,18 @@ from exll.explain.suspects import Suspects, find_suspects, suspects_of
 from exll.labels import check_labels, kind_of
 from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
-from exll.learner.inference import Inference
+from exll.learner.inference import Inference, Judged
 from exll.learner.megacloud import MegaCloud
 from exll.learner.preset import DEFAULT_PRESET
 from exll.learner.records import Record
+from exll.learner.unknown import PREFIX as UNKNOWN
+from exll.learner.unknown import Unlike
 from exll.parameters import is_number
 from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
 from exll.scaling import FIRST, Known, new_scaling
 from exll.stream_classifier import (
     Refs,
-    StreamClassifier,
     check_is_fitted,
     check_refs,
     labels_as_array,
@@ -53,19 +54,21 @@ from exll.types import (
     InferenceName,
     Label,
     Lengths,
+    Level,
     Matrix,
     PairWeights,
     RecordsKind,
     RuleLevel,
     Vector,
 )
+from exll.unknown import LearnsUnknown
 from exll.vectors import as_vectors
 
 KIND = "classifier"
-NOTHING = object()  # tells "not given" from every value that may stand for unknown
+NOT_GIVEN = object()  # tells "not given" from every value that may stand for unknown
 
 
-class ExLLClassifier(StreamClassifier):
+class ExLLClassifier(LearnsUnknown):
     """An explainable lifelong classifier: one pass, any order, new classes at any time, nothing forgotten.
 
     Parameters
@@ -101,6 +104,7 @@ class ExLLClassifier(StreamClassifier):
     ----------
     classes_ : the labels seen so far, sorted
     n_prototypes_, nbytes_ : size of the model
+    n_unknown_ : how many examples of nothing it remembers
 
     Input is raw vectors. ``partial_fit`` wants no list of classes, and gives the same model however the stream is cut
     into calls. Any number of threads may predict while one learns.
@@ -143,12 +147,13 @@ class ExLLClassifier(StreamClassifier):
         X: ArrayLike,
         inference: InferenceName = "fused",
         *,
-        unknown: Any = NOTHING,
+        unknown: Any = NOT_GIVEN,
         false_alarms: float = FALSE_ALARMS,
     ) -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference.
 
-        With ``unknown`` (and a preset that can say so, as "glocal") that value stands where nothing known is near.
+        With ``unknown`` that value stands where nothing known is near, for a preset that can say so, as "glocal"; and
+        where an example of nothing is nearer (see ``learn_unknown``).
         ``false_alarms`` is the share of known things that may be called at least unusual (see ``answers``); far fewer
         are called unknown.
 
@@ -156,8 +161,8 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict([[2.0, 0.3], [0.3, 2.0]], inference="local")
         array(['mug', 'pan'], dtype='<U3')
         """
-        snapshot, chunks = self._ask(X, inference)
-        if unknown is NOTHING:
+        snapshot, chunks, unlike = self._ask(X, inference)
+        if unknown is NOT_GIVEN:
             winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in chunks])
             return _labelled(snapshot, winners)
         if inference != "fused":
@@ -166,10 +171,15 @@ class ExLLClassifier(StreamClassifier):
             raise InputError("unknown must be one value; got an array.")
         if _is_among(unknown, snapshot.labels):
             raise InputError(f"unknown must not be a class; {unknown!r} is one.")
-        snapshot.limits(share := _check_share(false_alarms))  # raises where the preset has none
-        judged = [snapshot.judged(unit, snapshot.dots(unit), "fused") for _, unit in chunks]
-        predicted = _labelled(snapshot, np.concatenate([some.labels for some in judged]))
-        novel = np.array([level == "unknown" for some in judged for level in snapshot.levels(some, share)])
+        share, labels, levels = _check_share(false_alarms), [], []
+        if unlike is None:
+            snapshot.limits(share)  # raises where the preset has none
+        for _, unit in chunks:
+            judged = snapshot.judged(unit, snapshot.dots(unit), "fused")
+            labels.append(judged.labels)
+            levels += _levels(snapshot, unit, judged, share, unlike)
+        predicted = _labelled(snapshot, np.concatenate(labels))
+        novel = np.array([level == "unknown" for level in levels])
         kind = np.result_type(predicted, np.asarray(unknown)) if _fits(unknown, predicted) else object
         answers = predicted.astype(kind)
         for row in np.flatnonzero(novel):  # one by one: a tuple is a value too
@@ -184,7 +194,7 @@ class ExLLClassifier(StreamClassifier):
         >>> bool(near < far)
         True
         """
-        snapshot, chunks = self._ask(X, "fused")
+        snapshot, chunks, _ = self._ask(X, "fused")
         return np.concatenate([snapshot.novelty(unit) for _, unit in chunks])
 
     def novelty_threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
@@ -245,7 +255,7 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.predict_proba([[2.0, 0.3]]).argmax()
         np.int64(0)
         """
-        snapshot, chunks = self._ask(X, inference)
+        snapshot, chunks, _ = self._ask(X, inference)
         posteriors = np.concatenate([snapshot.posteriors(unit, inference)[1] for _, unit in chunks])
         return posteriors[:, snapshot.sorted_classes]
 
@@ -262,12 +272,12 @@ class ExLLClassifier(StreamClassifier):
         'mug'
         """
         share = _check_share(false_alarms)
-        snapshot, chunks = self._ask(X, inference)
+        snapshot, chunks, unlike = self._ask(X, inference)
         alone = len(snapshot.labels) == 1
         answers: list[Prediction] = []
         for _, unit in chunks:
             judged, runners_up = snapshot.two_best(unit, inference)
-            levels = snapshot.levels(judged, share)
+            levels = _levels(snapshot, unit, judged, share, unlike)
             novelties = [None] * len(unit) if judged.measured is None else judged.measured.novelty.tolist()
             for row, (k, second) in enumerate(zip(judged.labels, runners_up, strict=True)):
                 probability = min(float(judged.posteriors[row, k]), 1.0)
@@ -285,8 +295,8 @@ class ExLLClassifier(StreamClassifier):
         'mug_01.jpg'
         """
         share = _check_share(false_alarms)
-        learner, unit = self._ask_one(x)
-        return explain(learner, unit, share)
+        known, unit = self._ask_one(x)
+        return explain(known.learner, unit, share, self._unlike(known, known.learner.inference()))
 
     def evaluate(
         self,
@@ -333,8 +343,8 @@ class ExLLClassifier(StreamClassifier):
         >>> clf.without([2.0, 0.3], prototype=0).global_label_after
         'pan'
         """
-        learner, unit = self._ask_one(x)
-        return without(learner.inference(), unit, prototype)
+        known, unit = self._ask_one(x)
+        return without(known.learner.inference(), unit, prototype)
 
     def suspects(self, X: ArrayLike | None = None, y: ArrayLike | None = None, refs: Refs | None = None) -> Suspects:
         """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
@@ -594,8 +604,10 @@ class ExLLClassifier(StreamClassifier):
         given: dict[str, Any] = {name: {**pairs, **metadata}[name] for name in Parameters._fields}
         classifier = cls(**given, lengths=lengths)
         classifier._check_parameters()
-        known = Known.restored(metadata["width"], classifier._parameters(), lengths, labels_of_file(file), file.tensors)
+        learned = {name: array for name, array in file.tensors.items() if not name.startswith(UNKNOWN)}
+        known = Known.restored(metadata["width"], classifier._parameters(), lengths, labels_of_file(file), learned)
         classifier._restore(known, metadata)
+        classifier._restore_nothing(file)
         return classifier
 
     @property
@@ -651,14 +663,16 @@ class ExLLClassifier(StreamClassifier):
     def _fixed_parameters(self) -> dict[str, Any]:
         return {**self.learner_.parameters._asdict(), "lengths": self.known_.lengths}
 
-    def _ask(self, X: Any, inference: str) -> tuple[Inference, Iterator[tuple[slice, Matrix]]]:
+    def _ask(self, X: Any, inference: str) -> tuple[Inference, Iterator[tuple[slice, Matrix]], Unlike | None]:
+        """Who answers, the rows as unit vectors, and what tells by examples of nothing that some are unknown."""
         if inference not in ("fused", "local", "global"):
             raise InputError(f"The 'inference' must be 'fused', 'local' or 'global'. Got {inference!r} instead.")
         vectors = self._queries(X)
         known = self.known_
-        return known.learner.inference(), known.scaling.chunks(vectors)
+        snapshot = known.learner.inference()
+        return snapshot, known.scaling.chunks(vectors), self._unlike(known, snapshot) if inference == "fused" else None
 
-    def _ask_one(self, x: ArrayLike) -> tuple[ExLL, Vector]:
+    def _ask_one(self, x: ArrayLike) -> tuple[Known, Vector]:
         check_is_fitted(self)
         known = self.known_
         row = _as_one_row(x)
@@ -670,11 +684,18 @@ class ExLLClassifier(StreamClassifier):
         known.scaling.check(vectors)
         [(_, units)] = known.scaling.chunks(vectors)
         unit: Vector = units[0]
-        return known.learner, unit
+        return known, unit
 
     def _check_rows(self, vectors: NDArray[np.floating], anew: bool) -> None:
         scaling = new_scaling(self.lengths, self.preset, vectors.shape[1]) if anew else self.known_.scaling
         scaling.check(vectors)
+
+
+def _levels(
+    snapshot: Inference, unit: Matrix, judged: Judged, false_alarms: float, unlike: Unlike | None
+) -> list[Level]:
+    levels = snapshot.levels(judged, false_alarms)
+    return levels if unlike is None else unlike.levels(unit, levels)
 
 
 def _labelled(snapshot: Inference, classes: Indices) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """``Knowledge``: what can be asked of a model that holds a classifier, whatever its vectors are made of."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -107,6 +108,24 @@ class Knowledge:
         """
         self._taught().forget_calibration()
         return self
+
+    def forget_unknown(self, refs: str | Sequence[str]) -> Self:
+        """Forget examples of nothing by their names.
+
+        >>> import numpy as np
+        >>> from exll import ImageLearner
+        >>> learner = ImageLearner("nano")
+        >>> learner.learn_unknown(np.zeros((8, 8, 3), np.uint8), ref="night.png")
+        >>> learner.forget_unknown("night.png").n_unknown_
+        0
+        """
+        self.classifier.forget_unknown(refs)
+        return self
+
+    @property
+    def n_unknown_(self) -> int:
+        """How many examples of nothing it remembers."""
+        return self.classifier.n_unknown_
 
     @property
     def calibration_count_(self) -> int:

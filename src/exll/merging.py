@@ -154,6 +154,8 @@ def _merged(classifiers: Sequence[ExLLClassifier], starts: Sequence[int], use_up
         learner.absorb(other.learner_ if use_up else copy.deepcopy(other.learner_))
     merged = copy.copy(first)
     merged.known_ = Known(learner, first.known_.scaling, first.known_.lengths)
+    for other in others:
+        merged._join_nothing(other)
     merged.lessons_ = [
         lesson
         for classifier, start in zip(classifiers, starts, strict=True)

@@ -161,6 +161,29 @@ class ImageLearner(Knowledge):
             self._kept_thumbnails().learned(sources[rows])
             start = rows.stop
 
+    @overload
+    def learn_unknown(self, image: ImageSource, ref: str | None = None, box: Any = None) -> None: ...
+    @overload
+    def learn_unknown(
+        self, image: list[ImageSource], ref: Sequence[str | None] | None = None, box: Sequence[Any] | None = None
+    ) -> None: ...
+    def learn_unknown(self, image: Any, ref: Any = None, box: Any = None) -> None:
+        """Remember that an image, or each of a list, shows none of the classes: its like is called unknown from then
+        on, and nothing else changes. See :meth:`ExLLClassifier.learn_unknown`; ``ref`` and ``box`` as in :meth:`learn`.
+
+        >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 120, 255)]
+        >>> learner.learn(greys[::2], ["black", "white"])
+        >>> learner.learn_unknown(greys[1], ref="fog.png")
+        >>> [answer.level for answer in learner.predict(greys)]
+        ['usual', 'unknown', 'usual']
+        """
+        images, refs, boxes = (image, ref, box) if isinstance(image, list) else ([image], [ref], [box])
+        if not images:
+            raise InputError("there is no image to learn in an empty list.")
+        boxes = _check_boxes(boxes, len(images))
+        refs = check_refs(refs, len(images)) or [None] * len(images)
+        self.classifier.learn_unknown(self.vectors(images, boxes), _refs_of(images, refs, boxes))
+
     def forget(
         self,
         refs: str | Sequence[str | None] | None = None,

@@ -1,5 +1,6 @@
 """The hit, the near hit and the near miss behind one answer, in numbers that add up."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from exll.explain.wording import in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
+from exll.learner.unknown import Unlike
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest
 from exll.types import Label, Level, Matrix, Vector
@@ -74,6 +76,9 @@ class Explanation:
     does not count. Where the fused score is a sum, it is ``class_share`` times the global one, plus ``local_score``,
     what the hit adds, plus ``lifted_score``, what the lift adds; those that end in ``_against`` are the runner-up's.
     The paper's is no sum, and they are None.
+
+    ``examples_of_nothing`` are the names of the examples that belong to no class and are more like the input than every
+    prototype is, the nearest first; where there is one, the level is "unknown".
     """
 
     label: Label
@@ -99,6 +104,7 @@ class Explanation:
     contributions: tuple[Contribution, ...]
     against: tuple[Contribution, ...]
     combination: Combination  # words for a page; no part of ``to_dict``
+    examples_of_nothing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [one_line(self._answer()), one_line(self.reason)]
@@ -150,8 +156,8 @@ class Explanation:
         return values
 
 
-def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Explanation:
-    """Explain the fused answer for one unit vector."""
+def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS, unlike: Unlike | None = None) -> Explanation:
+    """Explain the fused answer for one unit vector; ``unlike`` knows the examples of nothing, if there are any."""
     with learner.lock:  # answer and records of one moment
         inference = learner.inference()
         dots = inference.dots(x[None, :])
@@ -165,6 +171,7 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
         local = _Local(learner, inference, x, dots)
         hit, near_hit = local.nearest_two(k)
         missed = None if second is None else _class_of_near_miss(local_scores[0], k, second)
+        nothing = () if unlike is None else unlike.names(x[None, :])[0]
         novelty = None if measured is None else float(measured.novelty[0])
         parts = inference.parts(x[None, :], dots)
 
@@ -176,7 +183,7 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
             label=inference.labels[k],
             probability=min(1.0, float(posteriors[0, k])),
             runner_up=None if second is None else inference.labels[second],
-            level=inference.levels(judged, false_alarms)[0],
+            level="unknown" if nothing else inference.levels(judged, false_alarms)[0],
             novelty=novelty,
             hit=hit,
             near_hit=near_hit,
@@ -187,7 +194,8 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
             pair_counts={
                 inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=inference.reason(
+            reason=_looks_like_nothing(nothing)
+            + inference.reason(
                 k,
                 global_k,
                 local_k,
@@ -204,7 +212,18 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS) -> Exp
             contributions=tuple(contributions(inference, x, k)),
             against=() if second is None else tuple(contributions(inference, x, second)),
             combination=inference.combination,
+            examples_of_nothing=nothing[:REFS_SHOWN],
         )
+
+
+def _looks_like_nothing(names: Sequence[str]) -> str:
+    """How the reason begins where examples of nothing are nearer than every prototype."""
+    if not names:
+        return ""
+    more = len(names) - EXAMPLES_NAMED
+    shown = ", ".join(names[:EXAMPLES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    was = "was" if len(names) == 1 else "were"
+    return f"It looks more like {shown}, which {was} said to be none of the classes, than like any group of a class. "
 
 
 def _counts(part: Matrix) -> bool:

@@ -32,6 +32,7 @@ def page(case: Case, thumbnails: Thumbnails) -> str:
         name=name,
         earlier_cases=_earlier_cases(explanation),
         pictures={name: _pictures(part, thumbnails) for name, part in evidence.items()},
+        of_nothing=list(thumbnails.some(explanation.examples_of_nothing, PICTURES)),
         combined=_combined(explanation),
         charts=charts(explanation.contributions, explanation.against),
         **_drawn(case, name),

@@ -320,6 +320,12 @@ class ExLL(Guarded[Inference], ABC):
             members = self._prototypes.ids[self._megaclouds.members(k)].tolist()
             return [(k, prototype, record) for prototype in members for record in self._records.of(prototype)]
 
+    def remembers(self, x: Vector) -> bool:
+        """Whether this very vector was learned, as far as vectors are kept."""
+        with self.lock:
+            self._check_whole()
+            return self._records.holds(x)
+
     def _with_classes(self, found: list[tuple[int, Record]]) -> list[tuple[int, int, Record]]:
         class_of = dict(zip(self._prototypes.ids.tolist(), self._prototypes.class_of.tolist(), strict=True))
         return [(class_of[prototype], prototype, record) for prototype, record in found]

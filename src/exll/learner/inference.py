@@ -94,6 +94,7 @@ class Inference(ABC):
     products: Matrix  # (prototypes + classes, d) the precision times them
     squared_norms: Vector  # (m - o)' Lambda (m - o) of each
     head: Head  # slopes and pulls of all rows
+    prototype_head: HeadOf
     class_head: HeadOf
     supports: Indices  # (prototypes,)
     class_counts: Indices  # (classes,)
@@ -129,6 +130,7 @@ class Inference(ABC):
             products=products,
             squared_norms=squared_norms,
             head=head,
+            prototype_head=heads[0],
             class_head=heads[1],
             supports=prototypes.counts[order],
             class_counts=megaclouds.counts.copy(),
@@ -215,6 +217,11 @@ class Inference(ABC):
             f'the preset "{self.preset}" always names a class it knows; teach a model with preset="glocal" to hear '
             '"unknown".'
         )
+
+    @cached_property
+    def comparisons(self) -> dict[Any, Any]:
+        """With examples of nothing: the last that was made (:mod:`exll.learner.unknown`)."""
+        return {}
 
     @cached_property
     def sorted_classes(self) -> Indices:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from exll.linalg.fixed_point import decoded_roughly, encoded
 from exll.linalg.growing_array import GrowingArray
+from exll.linalg.ties import SAME
 from exll.saving.strings import encode, strings_from_tensors, strings_to_tensors
 from exll.types import Indices, RecordsKind, Tensors, Vector
 
@@ -82,6 +83,10 @@ class Records(Protocol):
 
     def positions_of(self, refs: Collection[str] = (), groups: Collection[int] = ()) -> list[int]:
         """Of the samples with one of these refs, or learned with one of these groups."""
+        ...
+
+    def holds(self, x: Vector) -> bool:
+        """Whether every vector is kept, and x is one of them."""
         ...
 
     def forget(self, position: int) -> None:
@@ -174,6 +179,9 @@ class NoRecords:
     def prototypes(self) -> set[int]:
         return set()
 
+    def holds(self, x: Vector) -> bool:
+        return False
+
     def all_vectors(self) -> None:
         return None
 
@@ -247,6 +255,15 @@ class AllRecords:
         if groups:
             rows.update(np.flatnonzero(np.isin(self._groups.filled, list(groups))).tolist())
         return [int(self._positions.filled[i]) for i in sorted(rows) if self._prototypes.filled[i] != GONE]
+
+    def holds(self, x: Vector) -> bool:
+        if self._codes is None:
+            return False
+        largest = int(np.abs(x).argmax())
+        found = np.abs(self._codes.filled[:, largest] * self._scales.filled - x[largest]) < SAME**0.5
+        rows = np.flatnonzero(found & (self._prototypes.filled != GONE))
+        vectors = self._codes.filled[rows] * self._scales.filled[rows, None]
+        return bool((np.square(vectors - x).sum(axis=1) < SAME).any())
 
     def forget(self, position: int) -> None:
         row = self._row(position)
@@ -463,6 +480,9 @@ class NearestRecords:
 
     def prototypes(self) -> set[int]:
         return set(self._kept)
+
+    def holds(self, x: Vector) -> bool:
+        return False
 
     def all_vectors(self) -> None:
         return None
