@@ -14,6 +14,7 @@ from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
 from exll.studio.events import Events
+from exll.studio.incoming import Incoming
 from exll.studio.live import Live
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
 from exll.studio.recent_images import RecentImages
@@ -43,6 +44,7 @@ class Project:
                 self.checkpoints = Checkpoints(self.folder, self.store)
                 self.events = Events()
                 self.recent_images = RecentImages()
+                self.incoming = Incoming()
                 self.looking = BoundedPool(LOOKING, MOST_LOOKING, "looking")
                 self.live = Live(
                     self.store,
@@ -101,6 +103,11 @@ class Project:
     def false_alarms(self) -> float:
         """How strict every answer of this project is: the share of known things that may be called unusual."""
         return float(self.store.metadata("false_alarms") or FALSE_ALARMS)
+
+    @property
+    def inbox(self) -> bool:
+        """Whether unusual photos that were asked about are kept in the Inbox."""
+        return self.store.metadata("inbox") != "off"
 
 
 def _usable_folder(folder: Path) -> Path:

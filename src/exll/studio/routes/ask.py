@@ -4,12 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, File, Form, Response, UploadFile
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
+from exll.studio.authors import author
 from exll.studio.errors import UnusableError
+from exll.studio.inbox import offer
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, for_browsers
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
@@ -31,14 +33,19 @@ class PredictAnswer(BaseModel):
 
 @router.post("/predict")
 async def predict(
+    request: Request,
     project: CurrentProject,
     box: BoxField,
     false_alarms: FalseAlarmsField,
     file: OneFile = None,
     asked: AskedId = None,
 ) -> PredictAnswer:
-    """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    return await about_image(project, file, asked, box, partial(_predicted, false_alarms=false_alarms))
+    """Label and probability, or unknown. The image stays in memory for a while; one that is unusual or unknown may be
+    kept in the Inbox."""
+    answer = await about_image(project, file, asked, box, partial(_predicted, false_alarms=false_alarms))
+    address = "" if request.client is None else request.client.host
+    offer(project, answer.asked, answer.prediction, f"{address} {author.get()}")
+    return answer
 
 
 @router.get("/asked/{asked}/image", response_class=Response)

@@ -13,6 +13,7 @@ from exll.version import __version__
 VIEWS = {
     "teach": "Teach",
     "ask": "Ask",
+    "inbox": "Inbox",
     "classes": "Classes",
     "map": "Map",
     "check": "Check",
