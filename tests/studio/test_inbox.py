@@ -120,11 +120,12 @@ def test_what_is_looked_at_is_not_pushed_out(taught: Served, monkeypatch: pytest
 def test_looking_ends() -> None:
     clock = [1000.0]
     incoming = Incoming(now=lambda: clock[0])
-    assert not incoming.is_looked_at
+    seen = [incoming.is_looked_at]
     incoming.look()
-    assert incoming.is_looked_at
+    seen.append(incoming.is_looked_at)
     clock[0] += LOOKED_AT_SECONDS
-    assert not incoming.is_looked_at
+    seen.append(incoming.is_looked_at)
+    assert seen == [False, True, False]
 
 
 def test_naming_a_group_is_one_step_and_undo_brings_it_back(taught: Served) -> None:

@@ -1,6 +1,6 @@
-/** News from the server: "changed", "rebuilding", "rebuilt", "importing", "settings"; "anew" where some may have been missed. */
+/** News from the server: "changed", "rebuilding", "rebuilt", "importing", "settings", "inbox"; "anew" where some may have been missed. */
 
-const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings"];
+const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "inbox"];
 const heard = new EventTarget();
 let source = null;
 let greeted = false;
