@@ -35,6 +35,7 @@ function summary({ waiting, groups, known, keep }) {
 }
 
 function showKeeping({ keep, waiting, bytes: stored, most, most_bytes: mostBytes }) {
+  byId("keep").closest(".keeping").hidden = false;
   byId("keep").checked = keep;
   byId("stored").textContent =
     `${counted(waiting, "photo")} of at most ${most}, ${bytes(stored)} of at most ${bytes(mostBytes)}; the oldest go first. ` +
