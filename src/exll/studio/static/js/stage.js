@@ -60,9 +60,9 @@ export class Stage {
   /** Nothing to see. */
   rest() {
     this.now = null;
-    seeNothing(h("strong", {}, "Use the camera"), h("br"), "or drop or paste a photo here");
+    seeNothing(h("strong", {}, "Show something"), h("br"), "with the camera, or drop or paste a photo here");
     fill(says);
-    fill(level, "The answer stands here.");
+    fill(level, h("span", { class: "faint" }, "The answer appears here."));
     stage.classList.remove("unusual", "unknown");
     explain.hidden = thing.hidden = true;
     this.bars.clear();
