@@ -129,12 +129,14 @@ def test_a_group_is_named_by_keyboard_and_the_focus_goes_on(studio: Studio) -> N
 
 @pytest.mark.parametrize(("dark", "width"), [(False, 1280), (True, NARROW)])
 def test_the_page_can_be_read_everywhere(studio: Studio, dark: bool, width: int) -> None:
+    watched = studio.open("inbox", dark=dark, width=width)
+    whole(watched.page, width)
+    expect(watched.page.locator(".group img").first).to_be_visible()
+    settled(watched.page)
+    watched.check()
     first = studio.client.get("/api/inbox").json()["groups"][-1]["photos"][0]["id"]
     studio.client.post("/api/inbox/nothing", json={"ids": [first]})
-    watched = studio.open("inbox", dark=dark, width=width)
     expect(watched.page.locator("#nothing img").first).to_be_visible()
-    settled(watched.page)
-    whole(watched.page, width)
     watched.check()
 
 
