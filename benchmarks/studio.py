@@ -2,8 +2,10 @@
 
 ``alone``: the median of one client's asking, over that of a bare predict plus a ``/healthz``. ``together``: 8 clients
 ask while one teaches and deletes an example (``--edits`` for more); throughput over that of a bare predict loop with as
-many threads, and the 95th percentile over (clients / cores) bare predicts. Every image is another one, so nothing is
-remembered.
+many threads, and the 95th percentile over (clients / cores) bare predicts. ``live``: the Workbench with its camera on,
+with 6 and with 100 classes and 5,000 examples: how many answers per second one page gets that asks for the
+probabilities of all classes, alone and while it records, over those of a bare predict loop; and how long a photo takes
+from sending to being counted, over a bare predict. Every image is another one, so nothing is remembered.
 """
 
 import os
@@ -25,6 +27,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -39,8 +42,10 @@ TAUGHT_MOST = 100  # in a slice; made before, since making a photo takes time to
 SLICE = 250
 TAUGHT_BEFORE = 300
 TIMEOUT = 60
+LIVE_CLASSES, LIVE_EXAMPLES, LIVE_ASKED, FRAMES_A_SECOND = (6, 100), 5000, 150, 5
 CORES = len(os.sched_getaffinity(0))
 fresh_seeds = itertools.count(500_000)  # an image taught twice would be noticed and not taught
+ALL_CLASSES = b'--x\r\nContent-Disposition: form-data; name="all_classes"\r\n\r\ntrue\r\n'
 LABEL = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nclass %d\r\n'
 
 
@@ -63,23 +68,28 @@ def seconds(work: Callable[[], object]) -> float:
 @contextmanager
 def studio() -> Iterator[str]:
     """A studio of its own process, with some examples taught."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = "from exll.cli.main import run; run()"
-        process = subprocess.Popen(
-            [sys.executable, "-u", "-c", command, "studio", f"{folder}/p", "--port", "0", "--no-browser"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        address = process.stdout.readline().split(" is open at ")[1].split()[0]
-        try:
-            client = Client(address)
-            for seed in range(TAUGHT_BEFORE):
-                client.teach(photo(seed), seed % CLASSES)
-            yield address
-        finally:
-            process.terminate()
-            process.wait()
+    with tempfile.TemporaryDirectory() as folder, serving(f"{folder}/p") as address:
+        client = Client(address)
+        for seed in range(TAUGHT_BEFORE):
+            client.teach(photo(seed), seed % CLASSES)
+        yield address
+
+
+@contextmanager
+def serving(folder: str) -> Iterator[str]:
+    command = "from exll.cli.main import run; run()"
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", command, "studio", folder, "--port", "0", "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline().split(" is open at ")[1].split()[0]
+    try:
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
 
 
 class Client:
@@ -97,6 +107,9 @@ class Client:
 
     def ask(self, image: bytes) -> bytes:
         return self._post_form(b"/api/predict", b"file", image)
+
+    def ask_of_all_classes(self, image: bytes) -> bytes:
+        return self._post_form(b"/api/predict", b"file", image, ALL_CLASSES)
 
     def teach(self, image: bytes, label: int) -> int:
         answer = json.loads(self._post_form(b"/api/teach", b"files", image, LABEL % label))
@@ -239,12 +252,87 @@ def together(learner: ImageLearner, address: str, count: int, edits: int) -> Non
     )
 
 
+def fill(folder: str, classes: int) -> None:
+    """A project of many examples, with made-up vectors: to look at 5,000 photos would take minutes."""
+    from exll.studio.actions import Offered, teach_images
+    from exll.studio.project import Project
+    from exll.studio.store import StoredImage
+
+    rng = np.random.default_rng(classes)
+    with Project(folder) as project:
+        centres = rng.normal(size=(classes, project.backbone.width))
+        each = LIVE_EXAMPLES // classes
+        for k in range(classes):
+            offers = []
+            for _ in range(each):
+                digest = rng.bytes(32).hex()
+                project.pictures.keep(digest, photo(k))
+                vector = (centres[k] + rng.normal(size=project.backbone.width)).astype(np.float32)
+                offers.append(Offered(StoredImage(digest, "JPEG", 0, vector), ""))
+            project.live.write(partial(teach_images, project, offers, f"class {k}", False)).result()
+
+
+def live(learner: ImageLearner, classes: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        fill(str(Path(folder) / "p"), classes)
+        with serving(str(Path(folder) / "p")) as address:
+            client = Client(address)
+            client.ask_of_all_classes(photo(0))
+            bare, asked, recording = [], [], []
+            taught: list[float] = []
+            for start in range(300_000, 300_000 + LIVE_ASKED, LIVE_ASKED // 3):  # in turns
+                images = [photo(start + i) for i in range(LIVE_ASKED // 3)]
+                bare += [seconds(partial(learner.predict, image)) for image in images]
+                asked += [seconds(partial(client.ask_of_all_classes, image)) for image in images]
+                with recorded(address, taught):
+                    recording += [seconds(partial(client.ask_of_all_classes, image)) for image in images]
+    one = statistics.mean(bare)
+    print(
+        f"live, {classes} classes, {LIVE_EXAMPLES:,} examples: bare {1 / one:.1f}/s\n"
+        f"  answers {1 / statistics.mean(asked):.1f}/s: {one / statistics.mean(asked):.2f} of bare\n"
+        f"  while recording {len(taught)} photos at {FRAMES_A_SECOND}/s: {1 / statistics.mean(recording):.1f}/s: "
+        f"{one / statistics.mean(recording):.2f} of bare (at least 5/s)\n"
+        f"  from photo to counted: median {1e3 * statistics.median(taught):.0f} ms, "
+        f"{statistics.median(taught) / one:.1f} bare predicts",
+        flush=True,
+    )
+
+
+@contextmanager
+def recorded(address: str, taken: list[float]) -> Iterator[None]:
+    """One who holds the button meanwhile: a photo every fifth of a second; the seconds until each was counted."""
+    ended = threading.Event()
+    images = [(photo(seed), seed % CLASSES) for seed in itertools.islice(fresh_seeds, TAUGHT_MOST)]
+
+    def record() -> None:
+        client = Client(address)
+        for image, label in images:
+            start = time.perf_counter()
+            client.teach(image, label)
+            taken.append(time.perf_counter() - start)
+            if ended.wait(max(0, 1 / FRAMES_A_SECOND - taken[-1])):
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        recording = pool.submit(record)
+        try:
+            yield
+        finally:
+            ended.set()
+        recording.result()
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--edits", type=int, default=1, help=f"one of every {SLICE} requests at most (default 1)")
+    parser.add_argument("--only", choices=("load", "live"), help="one half of it")
     options = parser.parse_args()
     model = bare_model()
-    with studio() as where:
-        alone(model, where, options.requests // 10)
-        together(model, where, options.requests, options.edits)
+    if options.only != "live":
+        with studio() as where:
+            alone(model, where, options.requests // 10)
+            together(model, where, options.requests, options.edits)
+    if options.only != "load":
+        for classes in LIVE_CLASSES:
+            live(model, classes)

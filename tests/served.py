@@ -2,6 +2,7 @@
 
 import copy
 import io
+import ssl
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ from PIL.Image import Image
 
 from commands import COMMAND
 from exll.estimator import ExLLClassifier
+from exll.studio.certificates import Certificate
 from exll.studio.project import Project
+from exll.studio.projects import Projects
 from exll.studio.serving import Server, address_of, listen
 from exll.studio.store import LARGEST_ID
 from exll.vision import ImageLearner
@@ -28,11 +31,13 @@ PATIENCE = 60
 
 
 class Served:
-    """A project, the address it is served at, and a client."""
+    """A project, the others beside it, the address it is served at, and a client."""
 
-    def __init__(self, project: Project, address: str) -> None:
-        self.project, self.address = project, address
-        self.client = httpx.Client(base_url=address, timeout=PATIENCE)
+    def __init__(
+        self, project: Project, projects: Projects, address: str, trusted: ssl.SSLContext | bool = True
+    ) -> None:
+        self.project, self.projects, self.address = project, projects, address
+        self.client = httpx.Client(base_url=address, timeout=PATIENCE, verify=trusted)
 
     def teach(self, label: str, *images: bytes, **fields: Any) -> httpx.Response:
         files = [("files", (f"{i}.png", image)) for i, image in enumerate(images)]
@@ -63,14 +68,19 @@ class Served:
 
 @contextmanager
 def served(
-    folder: Path, host: str = "127.0.0.1", token: str | None = None, backbone: str | None = "nano"
+    folder: Path,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    backbone: str | None = "nano",
+    certificate: Certificate | None = None,
 ) -> Iterator[Served]:
-    """With the smallest network, unless another is asked for."""
+    """With the smallest network, unless another is asked for. The client trusts the certificate and no other."""
     with Project(folder, backbone) as project, listen(host, 0) as listening:
-        server = Server(project, host, token)
+        server = Server(project, host, token, certificate=certificate)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
-        studio = Served(project, address_of(host, listening))
+        trusted = ssl.create_default_context(cafile=certificate.file) if certificate else True
+        studio = Served(project, server.projects, address_of(host, listening, certificate is not None), trusted)
         try:
             yield studio
         finally:

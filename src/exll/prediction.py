@@ -12,8 +12,9 @@ class Prediction:
     """What an input is taken for. ``runner_up`` is None while one class is known.
 
     ``level`` is "usual"; "unusual" where the input is unlike what was learned; or "unknown" where nothing that was
-    learned is near. It follows from ``novelty``, which is None where the preset does not measure it (as paper) or for
-    local and global inference; the level is then always "usual".
+    learned is near, or an example of nothing is nearer than every prototype (``learn_unknown``). Without such examples
+    it follows from ``novelty``, which is None where the preset does not measure it (as paper) or for local and global
+    inference; the level is then "usual".
 
     >>> print(Prediction("kiwi", 0.926, "apple"))
     kiwi (92.6%, else apple)

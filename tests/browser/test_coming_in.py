@@ -25,7 +25,7 @@ ASKED = ("/api/project", "/api/events", "/api/examples/1/image", "/api/undo")
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """An address and the token that was shown with it."""
-    process, address = start(tmp_path_factory.mktemp("open"), "--host", "0.0.0.0")
+    process, address = start(tmp_path_factory.mktemp("open"), "--host", "0.0.0.0", "--no-tls")
     assert process.stdout is not None
     try:
         yield address, process.stdout.readline().split("shown only now: ")[1].strip()
@@ -44,7 +44,7 @@ def test_the_token_logs_in_and_nothing_else_does(guarded: tuple[str, str], open_
     address, token = guarded
     watched = open_page(f"{address}map", allowed=address)
     page = watched.page
-    assert page.url == f"{address}login"
+    assert page.url == f"{address}login?next=/map"
     assert [page.evaluate(STATUS, path) for path in ASKED] == [401] * len(ASKED)
 
     say_token(page, "not-the-right-token")
@@ -54,7 +54,7 @@ def test_the_token_logs_in_and_nothing_else_does(guarded: tuple[str, str], open_
 
     say_token(page, token)
     awake(page)
-    assert page.url == f"{address}teach"
+    assert page.url == f"{address}map"
     (cookie,) = page.context.cookies()
     assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == (COOKIE, True, "Strict")
     assert token not in cookie["value"]
@@ -80,7 +80,7 @@ def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[st
     awake(page)
     page.evaluate(KEEPS_ASKING)
     page.context.clear_cookies()
-    page.wait_for_url(f"{address}login")
+    page.wait_for_url(f"{address}login?next=%2Fworkbench")
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
 

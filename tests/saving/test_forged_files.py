@@ -63,6 +63,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         "clips": (ExLLClassifier(records="vectors"), clips),
         "photos": (ExLLClassifier(records=2, max_prototypes=4), photos),
         "young": (ExLLClassifier(), young),
+        "examples of nothing": (ExLLClassifier().learn_unknown(photos.queries[:5]), photos),
         "paper": (ExLLClassifier("paper", records="refs"), photos),
         "young paper": (ExLLClassifier("paper", refresh_growth=0.5), young),
         "slda": (SLDA("centred"), photos),

@@ -118,3 +118,13 @@ def test_answers_are_sent_at_once() -> None:
     """asyncio switches the waiting for more bytes off only for sockets that are named TCP."""
     with listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP
+
+
+def test_a_start_that_takes_long_says_what_it_does(tmp_path: Path) -> None:
+    with served(tmp_path / "p") as studio:
+        studio.taught("mug", *(png(0, seed) for seed in range(33)))
+    for model in (tmp_path / "p" / "models").iterdir():
+        model.unlink()
+    heard: list[str] = []
+    with Project(tmp_path / "p", tell=heard.append):
+        assert heard == ["loading the network nano ...", "learning 33 examples ..."]

@@ -41,6 +41,8 @@ def info(model: ModelArgument, json: JsonOption = False) -> None:
         typer.echo(f"  {'thumbnails':16}{summary['thumbnails']:,} ({most}, {size})")
     if summary["calibration_examples"]:
         typer.echo(f"  {'calibrated':16}with {counted(summary['calibration_examples'], 'example')}")
+    if summary["examples_of_nothing"]:
+        typer.echo(f"  {'of nothing':16}{counted(summary['examples_of_nothing'], 'example')}")
     for lesson in summary["lessons"]:
         state = "" if lesson["position"] == lesson["examples"] else f", stopped at {lesson['position']:,}"
         learned = counted(lesson["learned"], "example")

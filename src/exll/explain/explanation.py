@@ -8,7 +8,7 @@ import numpy as np
 
 from exll.explain.contributions import Contribution, contributions
 from exll.explain.notebook import one_line, paragraph, table
-from exll.explain.wording import in_brackets
+from exll.explain.wording import file_name, in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
@@ -65,8 +65,8 @@ class Evidence:
 class Explanation:
     """One answer and its reasons.
 
-    ``level`` is "usual", "unusual" or "unknown" (always "usual" where the preset cannot tell), ``novelty`` the score
-    behind it. The hit is the prototype of the answer that local inference used, so no near hit is nearer. No near miss
+    ``level`` is "usual", "unusual" or "unknown" ("usual" where the preset cannot tell), ``novelty`` the score behind
+    it. The hit is the prototype of the answer that local inference used, so no near hit is nearer. No near miss
     is either: it is the nearest prototype of the runner-up, or, where that is nearer than the hit, of the nearest class
     that is not. ``local_choice`` is the nearest prototype of all where it is not of the answer's class.
 
@@ -221,7 +221,7 @@ def _looks_like_nothing(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = len(names) - EXAMPLES_NAMED
-    shown = ", ".join(names[:EXAMPLES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(map(file_name, names[:EXAMPLES_NAMED])) + (f" and {more} more" if more > 0 else "")
     was = "was" if len(names) == 1 else "were"
     return f"It looks more like {shown}, which {was} said to be none of the classes, than like any group of a class. "
 

@@ -28,6 +28,7 @@ def summary_of(file: ModelFile) -> dict[str, Any]:
         "thumbnails_per_prototype": metadata.get("thumbnails"),
         "thumbnail_bytes": len(tensors.get("thumbnails.webp", ())),
         "calibration_examples": len(tensors.get("calibration.classes", ())),
+        "examples_of_nothing": len(tensors.get("unknown.rows", ())),
         "refresh_growth": metadata["refresh_growth"],
         "written_by": metadata["exll"],
         "lessons": [

@@ -1,6 +1,8 @@
-"""The web application around a project."""
+"""The web application around a project and the others in its folder."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -12,11 +14,14 @@ from exll.studio.error_responses import HANDLERS
 from exll.studio.guards import Guards, SafeHeaders
 from exll.studio.limits import BodyLimit, RateLimit, wrong_logins
 from exll.studio.project import Project
+from exll.studio.project_paths import ProjectPaths
+from exll.studio.projects import Projects
 from exll.studio.routes import (
     ask,
     check,
     classes,
     correct,
+    evaluation,
     examples,
     explain,
     history,
@@ -24,8 +29,11 @@ from exll.studio.routes import (
     login,
     monitoring,
     pages,
+    phone,
     predictions,
     project,
+    projects,
+    settings,
     teach,
     transfer,
 )
@@ -42,23 +50,39 @@ ROUTERS = (
     classes,
     examples,
     check,
+    evaluation,
     project,
     history,
+    projects,
+    settings,
     inbox,
     transfer,
     monitoring,
     login,
+    phone,
     pages,
 )
 
 
 def create_app(
-    opened: Project, host: str = LOCAL, token: str | None = None, names: Iterable[str] = (), rate: float = 300
+    opened: Project,
+    host: str = LOCAL,
+    token: str | None = None,
+    names: Iterable[str] = (),
+    rate: float = 300,
+    fingerprint: str | None = None,
 ) -> FastAPI:
-    """``host`` is what the server listens on; other than loopback it needs a token. Whoever opened the project closes
-    it, after the application."""
+    """``host`` is what the server listens on; other than loopback it needs a token. ``fingerprint`` is that of a
+    certificate which browsers will warn of. Whoever opened the project closes it, after the application."""
     check_token(host, token)
     gate = None if token is None else Gate(token)
+    all_projects = Projects(opened)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(all_projects.close)
+
     app = FastAPI(
         title="exll studio",
         summary="Teach, ask, see why, correct.",
@@ -67,7 +91,9 @@ def create_app(
         docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
         exception_handlers=HANDLERS,
+        lifespan=lifespan,
         middleware=[
+            Middleware(ProjectPaths, projects=all_projects),
             Middleware(SafeHeaders),
             Middleware(RateLimit, at_once=2 * rate, per_second=rate),
             Middleware(Guards, host=host, gate=gate, names=tuple(names)),
@@ -75,7 +101,8 @@ def create_app(
             Middleware(Authors),
         ],
     )
-    app.state.project, app.state.gate, app.state.wrong_logins = opened, gate, wrong_logins()
+    app.state.projects, app.state.gate, app.state.wrong_logins = all_projects, gate, wrong_logins()
+    app.state.host, app.state.fingerprint = host, fingerprint
     for routes in ROUTERS:
         app.include_router(routes.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")

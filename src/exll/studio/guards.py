@@ -5,21 +5,21 @@ And headers for the browser: run nothing but our own files, guess no types, allo
 """
 
 import ipaddress
-import socket
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from exll.studio.addresses import machine_names
 from exll.studio.error_responses import error_response
 from exll.studio.errors import RefusedError, StudioError, UnauthorisedError
 from exll.studio.tokens import COOKIE, Gate, is_loopback
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-OPEN_PATHS = ("/login", "/healthz")
+OPEN_PATHS = ("/login", "/enter", "/healthz")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; "
     "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; "
@@ -118,8 +118,7 @@ def _path_of(request: Request) -> str:
 def allowed_names(host: str, names: Iterable[str]) -> frozenset[str]:
     own = {"localhost", "127.0.0.1", "::1", host, *names}
     if not is_loopback(host):
-        machine = socket.gethostname()
-        own |= {machine, f"{machine}.local"}
+        own |= machine_names()
     return frozenset(name.lower() for name in own)
 
 
@@ -151,7 +150,15 @@ def _is_address(name: str) -> bool:
 
 def _unauthorised(request: Request, error: UnauthorisedError) -> Response:
     if request.method == "GET" and not _path_of(request).startswith("/api"):
-        return RedirectResponse("/login", 303)
+        return RedirectResponse(_login_for(request), 303)
     response = error_response(error)
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+def _login_for(request: Request) -> str:
+    """The login, which leads back to what was asked for."""
+    asked = request.scope.get("raw_path", b"").decode("ascii", "replace") or quote(_path_of(request))
+    if query := request.scope["query_string"].decode("ascii", "replace"):
+        asked = f"{asked}?{query}"
+    return "/login" if asked == "/" else f"/login?{urlencode({'next': asked}, safe='/')}"

@@ -8,9 +8,9 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ MOST_IN_PLACE = 500  # examples to learn: others who teach would wait too long f
 CHECKPOINT_EVERY = 500
 QUIET_SECONDS = 0.05
 LONG_QUIET_SECONDS = 5.0
+TELL_SECONDS = 3.0  # between two words about a start that takes long
 TIME_FOR_OTHERS = 8.0  # while somebody waits for an answer, learning pauses so many times as long as it worked,
 LONGEST_PAUSE = 0.25  # but not longer
 
@@ -56,6 +57,7 @@ class Live:
         preset: str,
         events: Events,
         in_demand: Callable[[], bool],
+        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         self._store = store
         self._checkpoints = checkpoints
@@ -71,7 +73,7 @@ class Live:
         self._checkpoint = 0, 0  # generation and position of the last one
         with ExitStack() as limited:
             limited.enter_context(one_blas_thread())
-            self.current = self._restored()
+            self.current = self._restored(tell)
             self._limited = limited.pop_all()
         self._threads = [
             threading.Thread(target=target, name=f"studio {name}", daemon=True)
@@ -158,15 +160,22 @@ class Live:
         self._events.publish("rebuilding", {"done": 0, "examples": sum(self._store.counts().values())})
         self._wanted.set()
 
-    def _restored(self) -> Model:
+    def _restored(self, tell: Callable[[str], None]) -> Model:
         """The last checkpoint and the tail of the log."""
         model = self._new_model()
         found = self._checkpoints.newest()
         if found is not None:
             model.go_on_from(*found)
             self._checkpoint = model.generation, model.position
+        done, total, told_at = 0, sum(self._store.counts().values()), time.monotonic()
+        if found is None and total > FEW:
+            tell(f"learning {total:,} examples ...")
         while rows := self._store.rows_after(model.position, CHUNK):
             model.learn(rows)
+            done += len(rows)
+            if time.monotonic() - told_at > TELL_SECONDS:
+                tell(f"learned {done:,} examples ..." if found else f"learned {done:,} of {total:,} examples ...")
+                told_at = time.monotonic()
         model.acknowledge()
         return model
 
@@ -184,6 +193,13 @@ class Live:
             except BaseException as error:
                 future.set_exception(error)
             self._leave_time_for_others(started)
+
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """A part of long work, of a second or less, after which others have their turn."""
+        started = time.monotonic()
+        yield
+        self._leave_time_for_others(started)
 
     def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
         """While no change comes, do what nobody waits for; make what the next who asks would have to wait for; then

@@ -8,27 +8,42 @@ import threading
 import webbrowser
 from collections.abc import Iterable
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from exll.errors import ExLLError
+from exll.studio.addresses import EVERY_ADDRESS, local_name, url_of
 from exll.studio.app import create_app
 from exll.studio.project import Project
+from exll.studio.projects import Projects
+from exll.studio.tokens import Gate
+
+if TYPE_CHECKING:
+    from exll.studio.certificates import Certificate
 
 MOST_CONNECTIONS = 256
 SHUTDOWN_SECONDS = 10
 BACKLOG = 128
-EVERY_ADDRESS = ("0.0.0.0", "::")
 
 
 class Server(uvicorn.Server):
     """Requests under way are finished before it ends."""
 
-    def __init__(self, project: Project, host: str, token: str | None, names: Iterable[str] = ()) -> None:
-        self._project = project
+    def __init__(
+        self,
+        project: Project,
+        host: str,
+        token: str | None,
+        names: Iterable[str] = (),
+        certificate: "Certificate | None" = None,
+    ) -> None:
+        app = create_app(project, host, token, names, fingerprint=certificate.fingerprint if certificate else None)
+        self.gate: Gate | None = app.state.gate
+        self.projects: Projects = app.state.projects
         super().__init__(
             uvicorn.Config(
-                create_app(project, host, token, names),
+                app,
                 log_level="warning",
                 access_log=False,
                 server_header=False,
@@ -36,11 +51,13 @@ class Server(uvicorn.Server):
                 ws="none",
                 limit_concurrency=MOST_CONNECTIONS,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+                ssl_certfile=certificate.file if certificate else None,
+                ssl_keyfile=certificate.key if certificate else None,
             )
         )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._project.events.close()  # open streams would be waited for
+        self.projects.end_streams()  # open streams would be waited for
         super().handle_exit(sig, frame)
 
 
@@ -52,6 +69,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         if os.name == "posix":  # elsewhere it would let two listen on one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if host in EVERY_ADDRESS and family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # IPv4 as well, on every system
         listening.bind((host, port))
         listening.listen(BACKLOG)
     except (OSError, OverflowError) as error:
@@ -61,9 +80,9 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def address_of(host: str, listening: socket.socket) -> str:
-    shown = "127.0.0.1" if host == EVERY_ADDRESS[0] else "::1" if host == EVERY_ADDRESS[1] else host
-    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+def address_of(host: str, listening: socket.socket, tls: bool = False) -> str:
+    """For this machine itself."""
+    return url_of(local_name(host), listening.getsockname()[1], tls)
 
 
 def serve(server: Server, listening: socket.socket) -> None:

@@ -186,6 +186,11 @@ class Store:
         """Those of these examples that are not deleted, in the order of their numbers."""
         return self._rows(f"{ROW} AND id IN {GIVEN} ORDER BY id", _json(numbers))
 
+    def rows_of_role(self, role: Role) -> list[Row]:
+        """All that were taught, or all that are held out, in the order of their numbers."""
+        query = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted AND role = ?"
+        return self._rows(f"{query} ORDER BY id", role)
+
     def kept(self) -> set[int]:
         """Examples that somebody looked at and found right, with the label they have now."""
         query = "SELECT id FROM kept JOIN examples ON kept.example = id AND kept.label = examples.label"

@@ -7,6 +7,7 @@ import os
 import secrets
 
 from exll.errors import InputError
+from exll.studio.one_time_codes import OneTimeCodes
 
 VARIABLE = "EXLL_STUDIO_TOKEN"
 COOKIE = "exll_studio"
@@ -50,6 +51,7 @@ class Gate:
     def __init__(self, token: str) -> None:
         self._token = token.encode()
         self.cookie = hmac.new(self._token, b"exll studio", hashlib.sha256).hexdigest()
+        self.codes = OneTimeCodes()
 
     def opens_for_token(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token)

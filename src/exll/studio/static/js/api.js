@@ -3,8 +3,12 @@
 import { wait } from "./dom.js";
 
 const TRIES = 6;
-const ROOT = document.body.dataset.root ?? ""; // where this project lives on the server
+const { root: ROOT = "", project: KEY = "" } = document.body.dataset; // where this project lives, and which it is
+const KEPT = /^\/api\/examples\/\d+\/(image|thumbnail|whole)$/; // browsers keep them; another project may come to live there
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
+
+/** Who asks: this tab. Steps carry it, so that one can tell one's own from others'. */
+export const CLIENT = (sessionStorage.client ??= `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`);
 
 export class ApiError extends Error {
   /** @param {string} error @param {string} hint @param {number} status @param {any} [body] */
@@ -17,7 +21,7 @@ export class ApiError extends Error {
 }
 
 /** A path of the server, as the server or a page names it, within this project. */
-export const address = (path) => ROOT + path;
+export const address = (path) => ROOT + path + (KEPT.test(path) ? `?of=${KEY}` : "");
 
 export const get = (path) => send(path, {});
 
@@ -63,7 +67,7 @@ async function answered(path, options) {
       await wait(1000 * (Number(response.headers.get("Retry-After")) || 1));
       continue;
     }
-    if (response.status === 401) location.assign("/login");
+    if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(here())}`);
     const body = await response.json().catch(() => ({}));
     throw new ApiError(
       sentence(body.error ?? `the studio answered ${response.status}.`),
@@ -74,9 +78,12 @@ async function answered(path, options) {
   }
 }
 
+/** This page, to come back to it. */
+const here = () => location.href.slice(location.origin.length);
+
 async function reached(path, options) {
   try {
-    return await fetch(address(path), options);
+    return await fetch(address(path), { ...options, headers: { ...options.headers, "X-Exll-Client": CLIENT } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(...NO_ANSWER, 0);

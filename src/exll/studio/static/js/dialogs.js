@@ -1,6 +1,7 @@
 /** Questions in a <dialog>: they close with Escape, and the focus goes back where it was. */
 
-import { byId, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { homeMessages } from "./notice.js";
 
 let counter = 0;
 
@@ -33,9 +34,9 @@ export function showDialog(title, build) {
       ),
     );
     dialog.addEventListener("close", () => {
-      document.body.append(byId("messages"));
+      homeMessages();
       dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      goBackTo(before);
       resolve(answer);
     });
     dialog.firstElementChild.append(...[build(close)].flat(Infinity).filter(Boolean));
@@ -43,6 +44,14 @@ export function showDialog(title, build) {
     dialog.showModal();
     dialog.querySelector("[data-first]")?.focus();
   });
+}
+
+/** A page that was drawn anew meanwhile has another element of the same key. */
+function goBackTo(before) {
+  const key = before?.dataset?.key;
+  const again = key && document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (before?.isConnected) before.focus();
+  else (again || byId("main")).focus();
 }
 
 /** @param {string} title @param {string} words @param {string} yes */

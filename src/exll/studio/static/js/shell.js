@@ -1,13 +1,16 @@
-/** What every page has: the strip that says what the model is doing, and undo. */
+/** What every page has: the strip that says what the model is doing, the queue of uploads, and undo. */
 
-import { get, postJson } from "./api.js";
+import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
-import { say, tell, trying } from "./notice.js";
+import { complain, say, tell } from "./notice.js";
+import "./queue_strip.js";
+import "./sample.js";
 import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");
-const undo = byId("undo");
+const [undo, redo] = ["undo", "redo"].map(byId);
+const offered = { undo: null, redo: null };
 let news = 0;
 let told = Infinity; // the time of the last undo that this page has told of; not known before the first look
 let undoing = Promise.resolve();
@@ -17,22 +20,35 @@ function state(words, busy = false) {
   byId("state").textContent = words;
 }
 
+/** Whose step it is, where it is not this page's. */
+export function whose({ made_by: by }) {
+  if (by === CLIENT) return "";
+  return by?.startsWith("page-") ? " (another page)" : " (a program)";
+}
+
 function ready(examples, classes) {
-  if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "picture")}.`);
+  if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "photo")}.`);
   else state("Nothing taught yet.");
 }
 
-/** @param {{sentence: string} | null} step */
-function offerUndo(step) {
-  undo.hidden = step === null;
-  byId("undo-what").textContent = step ? `: ${step.sentence.replace(/\.$/, "")}` : "";
-  undo.title = step?.sentence ?? "";
+/** @param {{undo: any, redo: any}} steps What undo and redo would do. */
+function offer(steps) {
+  show(undo, byId("undo-what"), (offered.undo = steps.undo));
+  show(redo, byId("redo-what"), (offered.redo = steps.redo));
+}
+
+function show(button, words, step) {
+  if (button === document.activeElement && !step) byId("main").focus(); // a button that goes takes the focus along
+  button.hidden = !step;
+  words.textContent = step ? `: ${step.sentence.replace(/\.$/, "")}${whose(step)}` : "";
+  button.title = step?.sentence ?? "";
 }
 
 /** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
-function tellUndone({ sentence, undone_at: at }, here = false) {
-  if (!here && at <= told) return;
+function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
+  if (!asked && at <= told) return;
   told = at;
+  const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
   tell(words, "", here ? { seconds: 8 } : {});
   say(words);
@@ -55,7 +71,7 @@ async function look() {
     lookSoon(); // the answer may be older than the news
     return;
   }
-  offerUndo(project.undo);
+  offer(project);
   showWaiting(project.waiting);
   if (told === Infinity) told = project.undone?.undone_at ?? 0;
   else if (project.undone) heardUndone(project.undone);
@@ -70,22 +86,47 @@ on("rebuilding", ({ done, examples }) => {
   state(`Learning your change …${share}`, true);
 });
 on("inbox", ({ waiting }) => showWaiting(waiting));
-on("changed", ({ counts, examples, waiting, undo: step, undone }) => {
+on("changed", ({ counts, examples, waiting, undo: last, redo: undoneLast, undone }) => {
   news += 1;
   if (undone) heardUndone(undone);
-  offerUndo(step);
+  offer({ undo: last, redo: undoneLast });
   showWaiting(waiting);
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
+});
+on("importing", ({ done, images }) => {
+  if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
+  else lookSoon();
 });
 on("lost", () => state("No connection to the studio; trying again …", true));
 onAny(["connected", "rebuilt", "anew"], lookSoon);
 
-undo.addEventListener("click", () => {
-  undoing = trying(async () => {
-    const { undone, next } = await postJson("/api/undo");
-    tellUndone(undone, true);
-    offerUndo(next);
+/** The step that is shown is the one that is meant: where another came in between, the server refuses. */
+function step(kind) {
+  const { id } = offered[kind] ?? {};
+  if (!id) return;
+  undoing = undoing.then(async () => {
+    try {
+      const answer = await postJson(`/api/${kind}`, { step: id });
+      if (kind === "undo") tellUndone(answer.undone, true);
+      else tell(`Redone: ${answer.redone.sentence}`, "", { seconds: 8 });
+      offer(kind === "undo" ? { undo: answer.next, redo: answer.redo } : { undo: answer.undo, redo: answer.next });
+    } catch (error) {
+      complain(error);
+      await look();
+    }
   });
+}
+
+const typing = (element) => element?.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select");
+
+undo.addEventListener("click", () => step("undo"));
+redo.addEventListener("click", () => step("redo"));
+document.addEventListener("keydown", (event) => {
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || typing(document.activeElement)) return;
+  if (document.querySelector("dialog[open]") || (key !== "z" && key !== "y")) return;
+  event.preventDefault();
+  step(key === "y" || event.shiftKey ? "redo" : "undo");
 });
 
 look();

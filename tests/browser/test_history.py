@@ -1,0 +1,84 @@
+"""Undo and redo by button and key, whose step it is, and versions."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from browser.checks import NARROW, WIDE, Opener
+from browser.studio_page import SLOW, Studio, running
+from served import png
+
+pytestmark = [pytest.mark.browser, pytest.mark.process]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    with running(tmp_path_factory.mktemp("history") / "things") as studio:
+        yield studio
+
+
+@pytest.fixture
+def studio(server: Studio, open_page: Opener) -> Studio:
+    server.clear()
+    server.teach("mug", *(png(0, seed) for seed in range(4)))
+    server.teach("pan", *(png(1, seed) for seed in range(4)))
+    return server.with_pages(open_page)
+
+
+def test_undo_and_redo_by_button_and_by_key(studio: Studio) -> None:
+    page = studio.open("history").page
+    undo, redo = page.locator("#undo"), page.locator("#redo")
+    expect(undo).to_have_text('↶ Undo: Taught 4 photos of "pan" (a program)', timeout=SLOW)
+    undo.click()
+    expect(redo).to_be_visible()
+    assert studio.counts() == {"mug": 4}
+    expect(page.locator(".step.undone")).to_contain_text('Taught 4 photos of "pan".')
+    page.locator("body").press("Control+Shift+Z")
+    expect(redo).to_be_hidden()
+    assert studio.counts() == {"mug": 4, "pan": 4}
+    page.get_by_label("Save the project").fill("x")
+    page.get_by_label("Save the project").press("Control+z")  # belongs to the field
+    assert studio.counts() == {"mug": 4, "pan": 4}
+    page.locator("h1").click()
+    page.keyboard.press("Control+z")
+    expect(redo).to_be_visible()
+    assert studio.counts() == {"mug": 4}
+    redo.click()  # a button that goes away leaves the focus on the page's content
+    expect(redo).to_be_hidden()
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_step_that_came_in_between_is_not_undone_unseen(studio: Studio) -> None:
+    watched = studio.open("history")
+    page = watched.page
+    expect(page.locator("#undo")).to_contain_text('"pan"', timeout=SLOW)
+    page.route("**/api/undo", lambda route: (studio.teach("jug", png(2, 0)), route.continue_()))  # type: ignore[func-returns-value]
+    page.locator("#undo").click()
+    expect(page.locator("#messages")).to_contain_text('The last step is now: Taught 1 photo of "jug".')
+    assert studio.counts() == {"mug": 4, "pan": 4, "jug": 1}
+    assert len(watched.faults) == 1  # the browser itself tells of the refusal
+    watched.faults.clear()
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_version_is_saved_and_returned_to(studio: Studio, width: int) -> None:
+    watched = studio.open("history", width=width)
+    page = watched.page
+    page.get_by_label("Save the project").fill("two things")
+    page.keyboard.press("Enter")
+    expect(page.locator(".version")).to_contain_text("8 photos of 2 classes", timeout=SLOW)
+    assert studio.client.post("/api/classes/delete", json={"label": "mug"}).is_success
+    watched.check()
+    page.get_by_role("button", name="Return to it: two things").click()
+    page.get_by_role("dialog").get_by_role("button", name="Return to it").click()
+    expect(page.locator("#messages")).to_contain_text("4 photos changed.")
+    assert studio.counts() == {"mug": 4, "pan": 4}
+    page.keyboard.press("Control+z")
+    expect(page.locator("#messages")).to_contain_text('Undone: Returned to the version "two things".')
+    assert studio.counts() == {"pan": 4}
+    page.get_by_role("button", name="Remove: two things").click()
+    page.get_by_role("button", name="Remove it").click()
+    expect(page.locator("#versions")).to_contain_text("No version yet")
+    assert page.evaluate("document.activeElement.id") == "versions-title"
+    watched.check()
