@@ -76,6 +76,7 @@ def test_an_unknown_is_found_in_the_inbox_and_named(studio: Studio) -> None:
 def test_not_one_of_mine_is_marked_and_taken_back(studio: Studio) -> None:
     page = studio.open("inbox").page
     first = page.locator(".group").first
+    expect(first).to_be_visible()
     count = first.get_by_role("checkbox").count()
     first.get_by_role("button", name="Not one of mine").click()
     section = page.locator("#nothing")
@@ -151,4 +152,4 @@ def test_keeping_can_be_switched_off(studio: Studio) -> None:
     studio.ask(png(5, 0))
     go(page, "Map")
     expect(page.locator("#waiting")).to_have_text(before)
-    studio.client.post("/api/inbox/settings", json={"keep": True})
+    studio.client.post("/api/project/settings", json={"inbox": True})
