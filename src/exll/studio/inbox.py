@@ -123,12 +123,6 @@ def dismiss(project: Project, numbers: Collection[int]) -> int:
     return count
 
 
-def set_inbox(project: Project, keep: bool) -> None:
-    """Whether more photos are kept from now on; those that wait stay."""
-    project.store.set_metadata("inbox", "on" if keep else "off")
-    project.events.publish("settings", {"inbox": keep})
-
-
 def tell_waiting(project: Project) -> None:
     waiting, _ = project.store.inbox_size()
     project.events.publish("inbox", {"waiting": waiting})
