@@ -20,6 +20,7 @@ from commands import COMMAND
 from exll.estimator import ExLLClassifier
 from exll.studio.certificates import Certificate
 from exll.studio.project import Project
+from exll.studio.projects import Projects
 from exll.studio.serving import Server, address_of, listen
 from exll.studio.store import LARGEST_ID
 from exll.vision import ImageLearner
@@ -30,10 +31,12 @@ PATIENCE = 60
 
 
 class Served:
-    """A project, the address it is served at, and a client."""
+    """A project, the others beside it, the address it is served at, and a client."""
 
-    def __init__(self, project: Project, address: str, trusted: ssl.SSLContext | bool = True) -> None:
-        self.project, self.address = project, address
+    def __init__(
+        self, project: Project, projects: Projects, address: str, trusted: ssl.SSLContext | bool = True
+    ) -> None:
+        self.project, self.projects, self.address = project, projects, address
         self.client = httpx.Client(base_url=address, timeout=PATIENCE, verify=trusted)
 
     def teach(self, label: str, *images: bytes, **fields: Any) -> httpx.Response:
@@ -77,7 +80,7 @@ def served(
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         trusted = ssl.create_default_context(cafile=certificate.file) if certificate else True
-        studio = Served(project, address_of(host, listening, certificate is not None), trusted)
+        studio = Served(project, server.projects, address_of(host, listening, certificate is not None), trusted)
         try:
             yield studio
         finally:

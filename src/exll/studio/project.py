@@ -1,26 +1,32 @@
 """One project: its folder, its model and its threads, opened and closed together."""
 
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from exll.errors import ExLLError, OtherBackboneError
 from exll.features.backbone import DEFAULT, OnnxBackbone
 from exll.features.regions import PixelBox
+from exll.kept_thumbnails import PER_PROTOTYPE
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
 from exll.studio.events import Events
 from exll.studio.live import Live
+from exll.studio.networks import Networks
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
 from exll.studio.recent_images import RecentImages
 from exll.studio.store import DATABASE, Store, StoredImage
 from exll.studio.thread_pool import BoundedPool
 from exll.vision import ImageLearner
+
+if TYPE_CHECKING:
+    from exll.studio.rereading import Rereading
 
 LOCK = "studio.lock"
 LOOKING = (os.cpu_count() or 2) + 1  # while one waits for its turn in Python, the others keep all cores busy
@@ -37,15 +43,18 @@ class Project:
         backbone: str | None = None,
         preset: str | None = None,
         tell: Callable[[str], None] = lambda words: None,
+        networks: Networks | None = None,
     ) -> None:
         """``tell`` hears what takes a while."""
         self.folder = _usable_folder(Path(folder))
-        self._lock = _locked(self.folder)
+        self.networks = networks or Networks()
+        self._lock = locked(self.folder)
         try:
             self.store = Store(self.folder)
             try:
-                self.backbone = _backbone_of(self.store, backbone, tell)
+                self.backbone = _backbone_of(self.store, backbone, self.networks, tell)
                 self.preset = _preset_of(self.store, self.backbone, preset)
+                self.key = _key_of(self.store)
                 self.pictures = Pictures(self.folder)
                 self.pictures.tidy(self.store.digests())
                 self.checkpoints = Checkpoints(self.folder, self.store)
@@ -70,10 +79,13 @@ class Project:
         self.reading = BoundedPool(4, MOST_READING, "reading")
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()
+        self.rereading: Rereading | None = None  # the last one since the project was opened
         self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
+        if self.closing.is_set():
+            return
         self.closing.set()
         self.events.close()
         for pool in (self.studying, self.looking, self.reading):
@@ -111,6 +123,16 @@ class Project:
         """How strict every answer of this project is: the share of known things that may be called unusual."""
         return float(self.store.metadata("false_alarms") or FALSE_ALARMS)
 
+    @property
+    def thumbnails(self) -> int:
+        """How many photos per prototype an exported model holds, to be shown in its explanations."""
+        return int(self.store.metadata("thumbnails") or PER_PROTOTYPE)
+
+    @property
+    def inbox(self) -> bool:
+        """Whether photos that were asked about and found unusual are kept."""
+        return self.store.metadata("inbox") != "off"
+
 
 def _usable_folder(folder: Path) -> Path:
     if folder.is_file():
@@ -127,7 +149,7 @@ def _usable_folder(folder: Path) -> Path:
     return folder
 
 
-def _locked(folder: Path) -> sqlite3.Connection:
+def locked(folder: Path) -> sqlite3.Connection:
     """Held until closed, or until the process is no more, however it ends."""
     lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None, check_same_thread=False)
     try:
@@ -138,24 +160,35 @@ def _locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _backbone_of(store: Store, wanted: str | None, tell: Callable[[str], None]) -> OnnxBackbone:
+def _backbone_of(store: Store, wanted: str | None, networks: Networks, tell: Callable[[str], None]) -> OnnxBackbone:
     """The one that the project's vectors were made with."""
     tell(f"loading the network {wanted or store.metadata('backbone') or DEFAULT} ...")
     identity = store.metadata("backbone_identity")
     if identity is None:
-        backbone = OnnxBackbone(wanted or DEFAULT)
+        backbone = networks.open(wanted or DEFAULT)
         store.set_metadata("backbone", backbone.source)
         store.set_metadata("looks", str(backbone.looks))
         store.set_metadata("backbone_identity", backbone.identity)
         return backbone
     looks = int(store.metadata("looks") or 1)  # older projects did not store it
     try:
-        return OnnxBackbone(wanted or store.metadata("backbone") or DEFAULT, looks=looks, identity=identity)
+        return networks.open(wanted or store.metadata("backbone") or DEFAULT, looks, identity)
     except OtherBackboneError as error:
         raise ExLLError(
             f"this project was taught with the backbone {store.metadata('backbone')} (identity {identity[:12]}), and "
-            f"{error.source} is another one (identity {error.identity[:12]}); begin a new project for it."
+            f"{error.source} is another one (identity {error.identity[:12]}); choose it on the Project page, or begin "
+            "a new project for it."
         ) from error
+
+
+def _key_of(store: Store) -> str:
+    """What tells this project from another at the same address: browsers keep its photos for a year, and its uploads
+    until they are sent."""
+    key = store.metadata("key")
+    if key is None:
+        key = secrets.token_hex(8)
+        store.set_metadata("key", key)
+    return key
 
 
 def _preset_of(store: Store, backbone: OnnxBackbone, wanted: str | None) -> str:

@@ -16,6 +16,7 @@ from exll.errors import ExLLError
 from exll.studio.addresses import EVERY_ADDRESS, local_name, url_of
 from exll.studio.app import create_app
 from exll.studio.project import Project
+from exll.studio.projects import Projects
 from exll.studio.tokens import Gate
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ class Server(uvicorn.Server):
         names: Iterable[str] = (),
         certificate: "Certificate | None" = None,
     ) -> None:
-        self._project = project
         app = create_app(project, host, token, names, fingerprint=certificate.fingerprint if certificate else None)
         self.gate: Gate | None = app.state.gate
+        self.projects: Projects = app.state.projects
         super().__init__(
             uvicorn.Config(
                 app,
@@ -56,7 +57,7 @@ class Server(uvicorn.Server):
         )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._project.events.close()  # open streams would be waited for
+        self.projects.end_streams()  # open streams would be waited for
         super().handle_exit(sig, frame)
 
 

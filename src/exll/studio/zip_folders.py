@@ -1,39 +1,37 @@
-"""The folders of a zip and the classes they stand for. A label may hold characters that the name of a folder may not:
-then the zip carries a table from such folders to their labels, and importing it restores them."""
+"""The folders of a dataset and the classes they stand for. A label may hold characters that the name of a folder may
+not: then the manifest says which class it is. Older zips had a table from such folders to their labels instead."""
 
 import itertools
 import json
+import re
 import unicodedata
 import zipfile
 from collections.abc import Iterable
 
+from exll.streams.folder import LITTER
 from exll.studio.errors import UnusableError
+from exll.studio.manifest import MANIFEST
 
 TABLE = "exll-labels.json"
 MOST_TABLE_BYTES = 10_000_000
+LONGEST_FOLDER_BYTES = 200
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no folders on Windows
 
 
 def folders_of(labels: Iterable[str]) -> dict[str, str]:
-    """A folder for every label, no two the same. A label that can be the name of a folder is its name.
+    """A folder for every label, no two the same on any system. A label that can be the name of a folder is its name.
 
-    >>> folders_of(["a/b", "a_b", "mug"])
-    {'a_b': 'a_b', 'mug': 'mug', 'a/b': 'a_b 2'}
+    >>> folders_of(["a/b", "a_b", "mug", "Mug", "nul"])
+    {'a_b': 'a_b', 'mug': 'mug', 'Mug': 'Mug 2', 'a/b': 'a_b 2', 'nul': 'nul_'}
     """
     folders: dict[str, str] = {}
-    taken = {TABLE}
+    taken = {TABLE, MANIFEST}
     for label in sorted(labels, key=lambda label: _plain(label) != label):
         plain = _plain(label)
         names = itertools.chain([plain], (f"{plain} {number}" for number in itertools.count(2)))
-        folders[label] = next(name for name in names if name not in taken)
-        taken.add(folders[label])
+        folders[label] = next(name for name in names if name.casefold() not in taken)
+        taken.add(folders[label].casefold())
     return folders
-
-
-def write_table(archive: zipfile.ZipFile, folders: dict[str, str]) -> None:
-    """Only of folders that are not called as their class is."""
-    table = {folder: label for label, folder in folders.items() if folder != label}
-    if table:
-        archive.writestr(TABLE, json.dumps(table, ensure_ascii=False, indent=1))
 
 
 def is_table(path: str) -> bool:
@@ -58,4 +56,7 @@ def read_table(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _plain(label: str) -> str:
-    return label.replace("/", "_").replace("\\", "_").lstrip(".") or "_"
+    """A name that every system takes for a folder, and ``exll learn`` for a class."""
+    name = re.sub(r'[/\\<>:"|?*]', "_", label).lstrip(".").encode()[:LONGEST_FOLDER_BYTES].decode(errors="ignore")
+    name = name.rstrip(". ") or "_"
+    return f"{name}_" if RESERVED.fullmatch(name) or name.casefold() in LITTER else name

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from exll.studio.actions import purge, set_false_alarms
+from exll.studio.actions import purge
 from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
@@ -42,10 +42,6 @@ class ProjectAnswer(BaseModel):
     limits: dict[str, int]
 
 
-class Settings(BaseModel):
-    false_alarms: float = Field(gt=0, lt=1, description="the share of known things that may be called unusual")
-
-
 class PurgeAnswer(BaseModel):
     images: int = Field(description="how many images were removed from the disk")
 
@@ -53,13 +49,6 @@ class PurgeAnswer(BaseModel):
 @router.get("/project")
 async def overview(project: CurrentProject) -> ProjectAnswer:
     return await project.reading.run(_overview, project)
-
-
-@router.post("/project/settings")
-async def change_settings(project: CurrentProject, wanted: Settings) -> Settings:
-    """Say how strict answers are. The setting is kept in the project; the event 'settings' tells of it."""
-    await change(project, lambda: set_false_alarms(project, wanted.false_alarms))
-    return wanted
 
 
 @router.post("/project/purge")

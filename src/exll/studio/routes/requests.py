@@ -13,6 +13,7 @@ from exll.studio.class_names import clean_label
 from exll.studio.errors import TooLargeError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
+from exll.studio.projects import Projects
 from exll.studio.routes.shapes import Problem
 
 Result = TypeVar("Result")
@@ -31,8 +32,20 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def _project(request: Request) -> Project:
-    return cast(Project, request.app.state.project)
+async def projects_of(request: Request) -> Projects:
+    return cast(Projects, request.app.state.projects)
+
+
+def project_name(request: Request) -> str:
+    """As the address says it (:mod:`exll.studio.project_paths`)."""
+    return cast(str, request.scope["exll.project"])
+
+
+async def current_project(request: Request) -> Project:
+    name = project_name(request)
+    project = await (await projects_of(request)).use(name)
+    request.scope["exll.used"].append(name)
+    return project
 
 
 async def _label(label: Annotated[str, Form(max_length=LONGEST_FORM_TEXT)]) -> str:
@@ -52,7 +65,7 @@ async def _box(
 
 
 async def _false_alarms(
-    project: Annotated[Project, Depends(_project)],
+    project: Annotated[Project, Depends(current_project)],
     false_alarms: Annotated[
         float | None,
         Form(
@@ -67,7 +80,9 @@ async def _false_alarms(
 
 
 BoxField = Annotated[PixelBox | None, Depends(_box)]
-CurrentProject = Annotated[Project, Depends(_project)]
+AllProjects = Annotated[Projects, Depends(projects_of)]
+CurrentProject = Annotated[Project, Depends(current_project)]
+ProjectName = Annotated[str, Depends(project_name)]
 FalseAlarmsField = Annotated[float, Depends(_false_alarms)]
 LabelField = Annotated[str, Depends(_label)]
 

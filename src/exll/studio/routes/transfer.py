@@ -1,4 +1,4 @@
-"""In and out of a project: the model as a file, images as a zip, a report."""
+"""In and out of a project: the model as a file, the photos as a zip, a report."""
 
 import os
 import tempfile
@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from exll.explain.rules_page import page
-from exll.studio.archive import export_images, export_model, import_images
+from exll.studio.dataset_export import export_dataset, export_manifest, export_model
+from exll.studio.dataset_import import import_dataset
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject
 from exll.studio.routes.shapes import TaughtFile
@@ -32,16 +33,24 @@ class ImportAnswer(BaseModel):
 
 @router.get("/model", response_class=FileResponse)
 async def model(project: CurrentProject) -> FileResponse:
-    """The model as an .exll file, for ``exll predict`` and ``exll.load``. With the zip of images unpacked beside it,
-    ``exll explain`` and ``exll rules`` show them."""
+    """The model as an .exll file, for ``exll predict`` and ``exll.load``. With the dataset unpacked beside it,
+    ``exll explain`` and ``exll rules`` show all photos."""
     name = f"{project.name}.exll"
     return await _download(project, lambda path: export_model(project, path), name, "application/octet-stream")
 
 
 @router.get("/images", response_class=FileResponse)
-async def images(project: CurrentProject) -> FileResponse:
-    """All images that are taught now, as a zip with one folder per class; ``import`` and ``exll learn`` read it."""
-    return await _download(project, lambda path: export_images(project, path), "images.zip", "application/zip")
+async def dataset(project: CurrentProject) -> FileResponse:
+    """All photos that are taught now, as a zip with one folder per class and a manifest (docs/studio.md); ``import``
+    and ``exll learn`` read it."""
+    name = f"{project.name}-photos.zip"
+    return await _download(project, lambda path: export_dataset(project, path), name, "application/zip")
+
+
+@router.get("/manifest", response_class=FileResponse)
+async def manifest(project: CurrentProject) -> FileResponse:
+    """The manifest of the dataset alone: file, label, role, name, time, box and source of every photo, as CSV."""
+    return await _download(project, lambda path: export_manifest(project, path), "manifest.csv", "text/csv")
 
 
 @router.get("/report", response_class=FileResponse)
@@ -57,10 +66,14 @@ async def report(project: CurrentProject) -> FileResponse:
 
 @router.post("/import")
 async def import_zip(
-    project: CurrentProject, file: Annotated[UploadFile, File(description="a zip with one folder of images per class")]
+    project: CurrentProject,
+    file: Annotated[
+        UploadFile, File(description="a zip with one folder of photos per class; a manifest.csv in it may say more")
+    ],
 ) -> ImportAnswer:
-    """Teach every image of a zip under the name of its folder; the event 'importing' tells how far it is."""
-    imported = await project.studying.run(import_images, project, file.file)
+    """Teach every photo of a zip under the name of its folder, or as its manifest says; the event 'importing' tells how
+    far it is."""
+    imported = await project.studying.run(import_dataset, project, file.file)
     return ImportAnswer(
         taught=imported.taught,
         already=imported.already,

@@ -3,7 +3,8 @@
 import { wait } from "./dom.js";
 
 const TRIES = 6;
-const ROOT = document.body.dataset.root ?? ""; // where this project lives on the server
+const { root: ROOT = "", project: KEY = "" } = document.body.dataset; // where this project lives, and which it is
+const KEPT = /^\/api\/examples\/\d+\/(image|thumbnail|whole)$/; // browsers keep them; another project may come to live there
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
 
 /** Who asks: this tab. Steps carry it, so that one can tell one's own from others'. */
@@ -20,7 +21,7 @@ export class ApiError extends Error {
 }
 
 /** A path of the server, as the server or a page names it, within this project. */
-export const address = (path) => ROOT + path;
+export const address = (path) => ROOT + path + (KEPT.test(path) ? `?of=${KEY}` : "");
 
 export const get = (path) => send(path, {});
 

@@ -117,7 +117,7 @@ function drawing(points, words) {
     svg("polygon", { class: "band", points: [...upper, ...lower].join(" ") }),
     svg("polyline", { class: "line", points: line }),
     points.map(({ accuracy, learned }, i) => [
-      svg("circle", { class: "dot", cx: x(i), cy: y(accuracy), r: 4 }),
+      svg("circle", { class: "point", cx: x(i), cy: y(accuracy), r: 4 }),
       (points.length - 1 - i) % every === 0 &&
         svg("text", { x: x(i), y: HEIGHT - BOTTOM + 20, "text-anchor": i === points.length - 1 ? "end" : "middle" }, learned.toLocaleString("en")),
     ]),

@@ -1,6 +1,8 @@
 /** News from the server, each with its kind; "anew" where some may have been missed. */
 
-const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "evaluation"];
+import { address } from "./api.js";
+
+const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "reading", "evaluation"];
 const heard = new EventTarget();
 let source = null;
 let greeted = false;
@@ -19,7 +21,7 @@ const tell = (kind, news = {}) => heard.dispatchEvent(new CustomEvent(kind, { de
 
 function connect() {
   if (source) return;
-  source = new EventSource("/api/events");
+  source = new EventSource(address("/api/events"));
   for (const kind of KINDS) source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));
   source.addEventListener("missed", () => tell("anew"));
   source.addEventListener("hello", () => {

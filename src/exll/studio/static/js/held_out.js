@@ -1,12 +1,15 @@
 /** Photos to measure with: set aside what was taught, learn it again, or bring a folder of other photos. */
 
-import { get, postForm, postJson } from "./api.js";
+import { get, postJson } from "./api.js";
 import { choice } from "./dialogs.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, h } from "./dom.js";
 import { guardPage, onDrop, pick } from "./dropzone.js";
 import { say, tell, trying } from "./notice.js";
-import { batches, newGroup } from "./upload.js";
+import { teach } from "./queue.js";
+import { newGroup } from "./sending.js";
 import { counted } from "./words.js";
+
+const ALL = 1; // every photo is set aside
 
 /** @param {{examples: number, never_taught: number, taught: number}} evaluation */
 export function showHeldOut({ examples, never_taught: never, taught }) {
@@ -56,38 +59,9 @@ async function receive(found) {
     [h("p", {}, "They are stored and asked about, and never learned. The folders' names are the classes:"), h("ul", {}, lines)],
     [["Hold them out", true]],
   );
-  if (yes) await hold(folders, found.length);
-}
-
-async function hold(folders, total) {
-  const group = newGroup();
-  const words = h("p", { role: "status" });
-  const meter = h("progress", { max: total, value: 0, "aria-label": "Sending held-out photos" });
-  fill(byId("holding"), words, meter);
-  const refused = [];
-  for (const [label, files] of folders) {
-    for (const batch of batches(files)) {
-      words.textContent = `Sent ${meter.value} of ${counted(total, "photo")} …`;
-      const answer = await trying(() => sent({ label, files: batch, held_out: true, group }), () => hold(folders, total));
-      if (!answer) return fill(byId("holding"));
-      refused.push(...answer.filter(({ status }) => status !== "taught"));
-      meter.value += batch.length;
-    }
-  }
-  fill(
-    byId("holding"),
-    h("p", { role: "status" }, `${counted(total - refused.length, "photo")} held out.`),
-    refused.length > 0 && h("p", {}, `${counted(refused.length, "photo")} left out: taught before, or not readable.`),
-  );
-}
-
-async function sent(fields) {
-  try {
-    return (await postForm("/api/teach", fields)).results;
-  } catch (error) {
-    if (error.body?.results) return error.body.results;
-    throw error;
-  }
+  if (!yes) return;
+  const options = { group: newGroup(), setAside: ALL };
+  for (const [folder, files] of folders) teach(folder, files, options);
 }
 
 byId("pick-folder").addEventListener("click", async () => {

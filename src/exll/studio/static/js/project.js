@@ -5,9 +5,8 @@ import { confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
-import { whileSending } from "./leaving.js";
 import { complain, tell, trying } from "./notice.js";
-import { batches, tooLarge } from "./upload.js";
+import { batches, tooLarge, whileSending } from "./sending.js";
 import { bytes, counted } from "./words.js";
 
 const PROBLEMS = 8;
@@ -19,15 +18,14 @@ async function look() {
   const { storage } = project;
   rows("about", {
     Classes: project.classes.toLocaleString("en"),
-    Pictures: project.examples.toLocaleString("en"),
+    Photos: project.examples.toLocaleString("en"),
     Rules: project.prototypes.toLocaleString("en"),
     "Size of the model": bytes(project.model_bytes),
-    Preset: project.preset,
-    Network: `${project.backbone}, ${project.width} features per picture`,
+    Network: `${project.backbone}, ${project.width} features per photo`,
     Version: project.version,
   });
   rows("storage", {
-    Pictures: bytes(storage.images),
+    Photos: bytes(storage.images),
     Database: bytes(storage.database),
     Models: bytes(storage.models),
   });
@@ -38,15 +36,6 @@ function rows(id, given) {
     byId(id),
     Object.entries(given).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
   );
-}
-
-/** While nothing is taught there is nothing to export; the server would answer with bare JSON. */
-for (const id of ["get-model", "get-images", "get-report"]) {
-  byId(id).addEventListener("click", (event) => {
-    if (project?.examples !== 0) return;
-    event.preventDefault();
-    tell("Nothing was taught yet.", "Teach something first.", { fault: true });
-  });
 }
 
 async function importZip() {
@@ -72,11 +61,11 @@ function report(place, { taught, already, conflicts, unreadable, passed_over: pa
     [already, "taught before"],
     [conflicts, "taught as another class"],
     [unreadable, "not readable"],
-    [passed, "not a picture in a folder"],
+    [passed, "not a photo in a folder"],
   ];
   fill(
     place,
-    h("p", { role: "status" }, h("strong", {}, `Learned ${counted(taught, "picture")}.`)),
+    h("p", { role: "status" }, h("strong", {}, `Learned ${counted(taught, "photo")}.`)),
     lines.filter(([count]) => count).map(([count, words]) => h("p", {}, `${counted(count, "file")} ${words}.`)),
     h(
       "ul",
@@ -90,7 +79,7 @@ on("importing", ({ done, images }) => {
   const meter = byId("importing").querySelector("progress");
   if (!meter) return;
   Object.assign(meter, { max: images, value: done });
-  byId("importing").querySelector("p").textContent = `Learning ${done} of ${counted(images, "picture")} …`;
+  byId("importing").querySelector("p").textContent = `Learning ${done} of ${counted(images, "photo")} …`;
 });
 
 async function choose(options) {
@@ -106,12 +95,12 @@ async function predictMany(files) {
   const place = byId("predicting");
   const stop = new AbortController();
   const words = h("p", { role: "status" });
-  const meter = h("progress", { max: files.length, value: 0, "aria-label": "Classifying many pictures" });
+  const meter = h("progress", { max: files.length, value: 0, "aria-label": "Classifying many photos" });
   fill(place, words, meter, h("button", { type: "button", onclick: () => stop.abort() }, "Cancel"));
   const parts = [];
   try {
     for (const batch of batches(files)) {
-      words.textContent = `Classified ${meter.value} of ${counted(files.length, "picture")} …`;
+      words.textContent = `Classified ${meter.value} of ${counted(files.length, "photo")} …`;
       const text = await (await postForFile("/api/predictions.csv", { files: batch }, stop.signal)).text();
       parts.push(parts.length ? text.slice(text.indexOf("\n") + 1) : text);
       meter.value += batch.length;
@@ -119,7 +108,7 @@ async function predictMany(files) {
     const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
     fill(
       place,
-      h("p", { role: "status" }, `Classified ${counted(files.length, "picture")}.`),
+      h("p", { role: "status" }, `Classified ${counted(files.length, "photo")}.`),
       h("a", { class: "button primary", href: address, download: "predictions.csv" }, "Save predictions.csv"),
     );
     place.querySelector("a").focus();
@@ -137,12 +126,12 @@ function leftOut(refused) {
 
 async function purge() {
   const sure = await confirmed(
-    "Remove deleted pictures for good?",
+    "Remove deleted photos for good?",
     "They are removed from the disk. Nothing done before can be undone then.",
     "Remove for good",
   );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));
-  if (answer) tell(`Removed ${counted(answer.images, "picture")} from the disk.`, "", { seconds: 8 });
+  if (answer) tell(`Removed ${counted(answer.images, "photo")} from the disk.`, "", { seconds: 8 });
 }
 
 byId("import").addEventListener("click", importZip);

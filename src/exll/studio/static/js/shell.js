@@ -1,9 +1,11 @@
-/** What every page has: the strip that says what the model is doing, and undo. */
+/** What every page has: the strip that says what the model is doing, the queue of uploads, and undo. */
 
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
 import { complain, say, tell } from "./notice.js";
+import "./queue_strip.js";
+import "./sample.js";
 import { counted } from "./words.js";
 
 const strip = document.querySelector(".strip");
@@ -43,9 +45,10 @@ function show(button, words, step) {
 }
 
 /** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
-function tellUndone({ sentence, undone_at: at }, here = false) {
-  if (!here && at <= told) return;
+function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
+  if (!asked && at <= told) return;
   told = at;
+  const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
   tell(words, "", here ? { seconds: 8 } : {});
   say(words);
@@ -80,6 +83,10 @@ on("changed", ({ counts, examples, undo: last, redo: undoneLast, undone }) => {
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
+});
+on("importing", ({ done, images }) => {
+  if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
+  else lookSoon();
 });
 on("lost", () => state("No connection to the studio; trying again …", true));
 onAny(["connected", "rebuilt", "anew"], lookSoon);

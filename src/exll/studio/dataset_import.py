@@ -1,0 +1,213 @@
+"""Photos in from a zip with one folder per class. Where a manifest says more of them, they come back as they went out.
+Names inside a zip are labels and captions, never paths."""
+
+import secrets
+import unicodedata
+import zipfile
+import zlib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import BinaryIO
+
+from exll.errors import ExLLError, ImageError
+from exll.explain.wording import file_name, readable
+from exll.features.image import read_image
+from exll.features.regions import parse_box
+from exll.streams.folder import is_image_name
+from exll.studio.actions import FileResult, Offered, teach_images
+from exll.studio.analysed_image import MOST_PIXELS
+from exll.studio.class_names import clean_label
+from exll.studio.dataset_export import HELD_OUT_FOLDER, NOTHING_FOLDER, SOURCES_FOLDER
+from exll.studio.edits import HELD_OUT, NOTHING, TAUGHT, Role
+from exll.studio.errors import BusyError, StudioError, UnreadableError, UnusableError
+from exll.studio.limits import MOST_FILE_BYTES
+from exll.studio.manifest import MANIFEST, MOST_BYTES, Line, read_csv
+from exll.studio.pictures import digest_of
+from exll.studio.project import Project
+from exll.studio.zip_folders import is_table, read_table
+
+MOST_ENTRIES = 50_000
+BATCH = 32
+PROBLEMS_NAMED = 100
+ROLES: dict[str, Role] = {role: role for role in (TAUGHT, HELD_OUT, NOTHING)}
+LONGEST_FOLDER = 40  # of a name that is shown
+
+
+@dataclass
+class Imported:
+    """How many files of a zip were taught, and how many were not, by reason."""
+
+    taught: int = 0
+    already: int = 0
+    conflicts: int = 0
+    unreadable: int = 0
+    passed_over: int = 0
+    problems: list[FileResult] = field(default_factory=list)
+
+    def add(self, result: FileResult) -> None:
+        self.taught += result.status == "taught"
+        self.already += result.status == "already"
+        self.conflicts += result.status == "conflict"
+        self.unreadable += result.status == "unreadable"
+        if result.error and len(self.problems) < PROBLEMS_NAMED:
+            self.problems.append(result)
+
+    def refuse(self, name: str, error: str, hint: str = "") -> None:
+        self.add(FileResult(name, "unreadable", error=error, hint=hint))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the zip and what it is to be taught as."""
+
+    info: zipfile.ZipInfo
+    label: str
+    name: str
+    role: Role = TAUGHT
+    listed: bool = False  # in the manifest
+    box: str | None = None
+    source: zipfile.ZipInfo | None = None
+
+
+def import_dataset(project: Project, file: BinaryIO) -> Imported:
+    """Teach every photo under the name of its folder, or as the manifest says, some at a time; each batch is safe as
+    soon as it is done. One zip is one step to undo."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _Import(project, archive).run()
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, StudioError):
+            raise
+        raise UnusableError(f"the zip cannot be read: {error}.", "Create it again, without a password.") from error
+
+
+class _Import:
+    def __init__(self, project: Project, archive: zipfile.ZipFile) -> None:
+        self._project, self._archive = project, archive
+        self._imported = Imported()
+        self._group = secrets.token_hex(8)
+        self._labels: defaultdict[str, set[str]] = defaultdict(set)  # that the manifest gives a photo, by its digest
+
+    def run(self) -> Imported:
+        entries = self._entries()
+        for start in range(0, len(entries), BATCH):
+            if self._project.closing.is_set():
+                raise BusyError("the project is being closed.", "Import the zip again; what was taught is skipped.")
+            self._teach(entries[start : start + BATCH])
+            done = min(start + BATCH, len(entries))
+            self._project.events.publish("importing", {"done": done, "images": len(entries)})
+        return self._imported
+
+    def _entries(self) -> list[Entry]:
+        """Those of the manifest in its order, then the others in that of the archive."""
+        infos = [info for info in self._archive.infolist() if not info.is_dir() and not is_table(info.filename)]
+        if len(infos) > MOST_ENTRIES:
+            raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
+        by_path = {_normal(info.filename): info for info in infos}
+        above, lines = self._manifest(by_path)
+        entries = [entry for line in lines.values() if (entry := self._listed_entry(above, line, by_path)) is not None]
+        known = {above + _normal(path) for line in lines.values() for path in (line.file, line.source)}
+        labels = read_table(self._archive)
+        for path, info in by_path.items():
+            if path not in known and path != above + MANIFEST:
+                entry = self._unlisted_entry(path, info, labels)
+                entries += [] if entry is None else [entry]
+        if not entries and not self._imported.unreadable:
+            raise UnusableError(
+                "the zip holds no photos in folders.", "Put the photos of each class into a folder with its name."
+            )
+        return entries
+
+    def _manifest(self, by_path: dict[str, zipfile.ZipInfo]) -> tuple[str, dict[str, Line]]:
+        """The folder that it is in, and its lines by file; the first line of a file counts."""
+        paths = [path for path in by_path if path.rpartition("/")[2] == MANIFEST]
+        for path in sorted(paths, key=lambda path: path.count("/"))[:1]:
+            with self._archive.open(by_path[path]) as file:
+                lines = read_csv(file.read(MOST_BYTES + 1), MOST_ENTRIES)
+            if lines is not None:
+                by_file: dict[str, Line] = {}
+                for line in lines:
+                    by_file.setdefault(_normal(line.file), line)
+                return path.removesuffix(MANIFEST), by_file
+        return "", {}
+
+    def _listed_entry(self, above: str, line: Line, by_path: dict[str, zipfile.ZipInfo]) -> Entry | None:
+        name = file_name(line.name or line.file)
+        info, source = by_path.get(above + _normal(line.file)), by_path.get(above + _normal(line.source))
+        if info is None:
+            self._imported.refuse(name, f"{MANIFEST} names this file, and the zip does not hold it.")
+            return None
+        if line.role not in ROLES:
+            self._imported.refuse(name, f"a role is one of {', '.join(ROLES)}; got {readable(line.role, 40)!r}.")
+            return None
+        try:
+            label = "" if line.role == NOTHING else clean_label(line.label)
+            box = None if not line.box or source is None else line.box
+            if box is not None:
+                parse_box(box)
+        except ExLLError as error:
+            self._imported.refuse(name, str(error), getattr(error, "hint", ""))
+            return None
+        return Entry(info, label, name, ROLES[line.role], True, box, None if box is None else source)
+
+    def _unlisted_entry(self, path: str, info: zipfile.ZipInfo, labels: dict[str, str]) -> Entry | None:
+        folders, _, name = path.rpartition("/")
+        above, _, folder = folders.rpartition("/")
+        if folder in ("", ".", "..", SOURCES_FOLDER) or name.startswith("._") or not is_image_name(name):
+            self._imported.passed_over += 1
+            return None
+        if folder == NOTHING_FOLDER:
+            return Entry(info, "", file_name(name), NOTHING)
+        role: Role = HELD_OUT if above.rpartition("/")[2] == HELD_OUT_FOLDER else TAUGHT
+        try:
+            return Entry(info, clean_label(labels.get(folders, folder)), file_name(name), role)
+        except UnusableError as error:
+            self._imported.refuse(f"{readable(folder, LONGEST_FOLDER)}/{file_name(name)}", str(error), error.hint)
+            return None
+
+    def _teach(self, entries: list[Entry]) -> None:
+        """In their order: photos that follow one another and are of one class are taught together."""
+        offered: list[tuple[Entry, bool, Offered]] = []
+        for entry in entries:
+            try:
+                offered.append((entry, *self._offered(entry)))
+            except ImageError as error:
+                self._imported.refuse(entry.name, str(error), getattr(error, "hint", ""))
+        for (label, role, two), run in groupby(offered, lambda offer: (offer[0].label, offer[0].role, offer[1])):
+            work = partial(teach_images, self._project, [offer for *_, offer in run], label, two)
+            for result in self._project.live.write(partial(work, group=self._group, role=role)).result():
+                self._imported.add(result)
+
+    def _offered(self, entry: Entry) -> tuple[bool, Offered]:
+        """And whether the photo may have two labels: where the manifest gives it both."""
+        project, image = self._project, self._project.kept_image(self._content(entry.info))
+        source = None
+        if entry.source is not None:
+            content = self._content(entry.source)
+            read_image(content, most_pixels=MOST_PIXELS)
+            source = digest_of(content)
+            project.pictures.keep(source, content)
+        known = {example.label for example in project.store.taught_as(image.digest)}
+        two = entry.listed and known <= self._labels[image.digest]
+        if entry.listed:
+            self._labels[image.digest].add(entry.label)
+        return two, Offered(image, entry.name, entry.box, source)
+
+    def _content(self, info: zipfile.ZipInfo) -> bytes:
+        try:
+            with self._archive.open(info) as file:
+                content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+            raise UnreadableError(
+                f"the zip cannot be read here: {error}.", "Create it again, without a password."
+            ) from error
+        if len(content) > MOST_FILE_BYTES:
+            raise UnreadableError(f"the photo has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
+        return content
+
+
+def _normal(path: str) -> str:
+    """One spelling of a path, whichever system packed it."""
+    return unicodedata.normalize("NFC", path.replace("\\", "/"))
