@@ -16,7 +16,7 @@ from exll.learner.glocal.judgement import FALSE_ALARMS
 from pictures import picture
 from served import PATIENCE, png, start
 
-VIEWS = ("workbench", "classes", "map", "check", "evaluation", "history", "export", "project")
+VIEWS = ("workbench", "inbox", "classes", "map", "check", "evaluation", "history", "export", "project")
 SLOW = 60_000  # milliseconds: several tests may share this machine
 expect.set_options(timeout=30_000)
 HANDED = """([files, kind, where]) => {

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
+from exll.studio import inbox_rows
 from exll.studio.edits import (
     HELD_OUT,
     NOTHING,
@@ -36,6 +37,7 @@ from exll.studio.edits import (
     next_redo,
 )
 from exll.studio.errors import ConflictError, MissingError
+from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.schema import migrate
 from exll.studio.versions import Version, add_version, remove_version, states_of, version, versions
 
@@ -206,6 +208,17 @@ class Store:
     def versions(self) -> list[Version]:
         return versions(self._reading())
 
+    def inbox(self) -> list[AskedPhoto]:
+        """Those that wait, the oldest first."""
+        return inbox_rows.waiting(self._reading())
+
+    def inbox_photos(self, numbers: Iterable[int]) -> list[AskedPhoto]:
+        return inbox_rows.numbered(self._reading(), _json(numbers))
+
+    def inbox_size(self) -> tuple[int, int]:
+        """How many photos wait, and their bytes."""
+        return inbox_rows.size(self._reading())
+
     def checkpoints(self) -> list[tuple[str, int, int, str]]:
         """File, generation, position and version of every checkpoint, the newest first."""
         query = "SELECT file, generation, position, version FROM snapshots ORDER BY generation DESC, position DESC"
@@ -298,6 +311,17 @@ class Store:
             if kept:
                 log_kept(connection, wording(len(kept)), [State(number, label, TAUGHT, 0) for number, label in kept])
         return len(kept)
+
+    def add_to_inbox(self, photo: AskedPhoto, most: int, most_bytes: int) -> list[str]:
+        """The oldest go where it is full. Gives images nobody needs now."""
+        with self._transaction() as connection:
+            return _unneeded(connection, inbox_rows.add(connection, photo, most, most_bytes))
+
+    def dismiss(self, numbers: Iterable[int]) -> tuple[int, list[str]]:
+        """Remove waiting photos from the inbox: how many, and the images nobody needs now."""
+        with self._transaction() as connection:
+            gone = inbox_rows.remove(connection, _json(numbers))
+            return len(gone), _unneeded(connection, gone)
 
     def purge(self) -> list[str]:
         """Forget deleted examples for good, also in versions, and with them what could be undone. Gives images nobody
@@ -401,6 +425,11 @@ class Store:
 def _example(row: Sequence[Any]) -> StoredExample:
     number, digest, label, name, taught_at, deleted, role, box, source = row
     return StoredExample(number, digest, label, name, taught_at, bool(deleted), role, box, source)
+
+
+def _unneeded(connection: sqlite3.Connection, digests: Sequence[str]) -> list[str]:
+    query = f"SELECT value FROM json_each(?) WHERE value NOT IN ({NEEDED})"
+    return [digest for (digest,) in connection.execute(query, (json.dumps(digests),))]
 
 
 def _json(numbers: Iterable[int]) -> str:

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, File, Form, Response, UploadFile
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
+from exll.studio.authors import author
 from exll.studio.errors import UnusableError
+from exll.studio.inbox import offer
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, for_browsers
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
@@ -35,6 +37,7 @@ class PredictAnswer(BaseModel):
 
 @router.post("/predict")
 async def predict(
+    request: Request,
     project: CurrentProject,
     box: BoxField,
     false_alarms: FalseAlarmsField,
@@ -42,9 +45,13 @@ async def predict(
     asked: AskedId = None,
     all_classes: Annotated[bool, Form(description="give the probability of every class, too")] = False,
 ) -> PredictAnswer:
-    """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    answer = partial(_predicted, false_alarms=false_alarms, all_classes=all_classes)
-    return await about_image(project, file, asked, box, answer)
+    """Label and probability, or unknown. The image stays in memory for a while; one that is unusual or unknown may be
+    kept in the Inbox."""
+    predicted = partial(_predicted, false_alarms=false_alarms, all_classes=all_classes)
+    answer = await about_image(project, file, asked, box, predicted)
+    address = "" if request.client is None else request.client.host
+    offer(project, answer.asked, answer.prediction, f"{address} {author.get()}")
+    return answer
 
 
 @router.get("/asked/{asked}/image", response_class=Response)

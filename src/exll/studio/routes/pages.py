@@ -15,6 +15,7 @@ from exll.version import __version__
 
 VIEWS = {
     "workbench": "Workbench",
+    "inbox": "Inbox",
     "classes": "Classes",
     "map": "Map",
     "check": "Check",

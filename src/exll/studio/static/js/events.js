@@ -2,7 +2,17 @@
 
 import { address } from "./api.js";
 
-const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "reading", "evaluation"];
+const KINDS = [
+  "changed",
+  "rebuilding",
+  "rebuilt",
+  "importing",
+  "settings",
+  "versions",
+  "reading",
+  "evaluation",
+  "inbox",
+];
 const heard = new EventTarget();
 let source = null;
 let greeted = false;

@@ -9,8 +9,6 @@ import { teach } from "./queue.js";
 import { newGroup } from "./sending.js";
 import { counted } from "./words.js";
 
-const ALL = 1; // every photo is set aside
-
 /** @param {{examples: number, never_taught: number, taught: number}} evaluation */
 export function showHeldOut({ examples, never_taught: never, taught }) {
   const held = examples + never;
@@ -60,8 +58,8 @@ async function receive(found) {
     [["Hold them out", true]],
   );
   if (!yes) return;
-  const options = { group: newGroup(), setAside: ALL };
-  for (const [folder, files] of folders) teach(folder, files, options);
+  const group = newGroup();
+  for (const [folder, files] of folders) teach(folder, files, { group, heldOut: true });
 }
 
 byId("pick-folder").addEventListener("click", async () => {

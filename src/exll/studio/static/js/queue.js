@@ -43,13 +43,13 @@ async function start() {
 
 /**
  * @param {string} label @param {(File | Blob)[]} files
- * @param {{group?: string, setAside?: number}} [options] One group is one step to undo. Of every `setAside` photos one
- *   is kept for measuring and not learned.
+ * @param {{group?: string, setAside?: number, heldOut?: boolean}} [options] One group is one step to undo. Of every
+ *   `setAside` photos one is kept for measuring and not learned; with `heldOut` all are.
  */
-export function teach(label, files, { group = newGroup(), setAside = 0 } = {}) {
+export function teach(label, files, { group = newGroup(), setAside = 0, heldOut = false } = {}) {
   unstored += files.length;
   publish();
-  storing = whileSending(() => storing.then(() => keep(files, { label, group, setAside, twoLabels: false })));
+  storing = whileSending(() => storing.then(() => keep(files, { label, group, setAside, heldOut, twoLabels: false })));
 }
 
 /** How many photos are not answered for yet. */

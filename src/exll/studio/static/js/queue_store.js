@@ -2,7 +2,7 @@
 
 import { BATCH_FILES, firstBatch } from "./sending.js";
 
-const SAME = ["label", "group", "setAside", "twoLabels"]; // in one request
+const SAME = ["label", "group", "setAside", "heldOut", "twoLabels"]; // in one request
 const nothing = () => ({ done: 0, learned: {}, setAside: 0, before: 0, moved: 0, left: 0 });
 
 /**
@@ -21,7 +21,7 @@ const newRound = () => ({
   label: "",
 });
 
-/** @typedef {{label: string, group: string, setAside: number, twoLabels: boolean, file: File, size: number}} Entry */
+/** @typedef {{label: string, group: string, setAside: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
 
 export class QueueStore {
   /** @param {(work: (tables: any) => Promise<any>) => Promise<any>} within All tables at once: whole or not at all. */

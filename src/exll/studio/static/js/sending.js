@@ -46,9 +46,16 @@ export function firstBatch(files) {
  * and the answers. Fails where trying again later may help.
  */
 export async function answersFor(batch, failures) {
-  const [{ label, group, setAside, twoLabels }] = batch;
+  const [{ label, group, setAside, heldOut, twoLabels }] = batch;
   const files = batch.map(({ file }) => file);
-  const fields = { label, group, files, two_labels: twoLabels || null, set_aside: setAside || null };
+  const fields = {
+    label,
+    group,
+    files,
+    two_labels: twoLabels || null,
+    set_aside: setAside || null,
+    held_out: heldOut || null,
+  };
   try {
     return [batch, (await postForm("/api/teach", fields)).results];
   } catch (error) {

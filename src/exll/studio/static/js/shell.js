@@ -57,6 +57,12 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
 /** News of the undo that this page has just asked for may come before the answer. */
 const heardUndone = (undone) => undoing.then(() => tellUndone(undone));
 
+/** Beside the link to the Inbox. */
+function showWaiting(count) {
+  byId("waiting").hidden = !count;
+  byId("waiting").textContent = count;
+}
+
 async function look() {
   const heard = news;
   const project = await get("/api/project").catch(() => null);
@@ -66,6 +72,7 @@ async function look() {
     return;
   }
   offer(project);
+  showWaiting(project.waiting);
   if (told === Infinity) told = project.undone?.undone_at ?? 0;
   else if (project.undone) heardUndone(project.undone);
   if (project.rebuilding) state("Learning your change …", true);
@@ -78,10 +85,12 @@ on("rebuilding", ({ done, examples }) => {
   const share = examples > 200 ? ` ${Math.round((100 * done) / examples)}%` : "";
   state(`Learning your change …${share}`, true);
 });
-on("changed", ({ counts, examples, undo: last, redo: undoneLast, undone }) => {
+on("inbox", ({ waiting }) => showWaiting(waiting));
+on("changed", ({ counts, examples, waiting, undo: last, redo: undoneLast, undone }) => {
   news += 1;
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
+  showWaiting(waiting);
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
 });
 on("importing", ({ done, images }) => {

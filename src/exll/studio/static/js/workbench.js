@@ -8,6 +8,7 @@ import { on, onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
 import { receive } from "./receiving.js";
 import { Recording } from "./recorder.js";
+import "./score.js";
 import { Stage } from "./stage.js";
 import { counted } from "./words.js";
 
