@@ -78,7 +78,7 @@ function draw() {
     h(
       "p",
       { class: "faint" },
-      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the score above, because the order of learning is another.`,
+      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the accuracy above, because the order of learning is another.`,
     ),
     table(points),
   );

@@ -32,14 +32,14 @@ export function showMeasured(title, which) {
   });
 }
 
-function item({ example, prediction, near_duplicate_of: twin }, list) {
+function item({ example, prediction, near_duplicate_of: taught }, list) {
   return h(
     "li",
     {},
     photo(example.id, example.label, { list }),
     h("p", {}, "Is ", h("strong", {}, h("bdi", {}, example.label))),
     h("p", {}, said(prediction)),
-    twin !== null && h("p", { class: "twin" }, picture(twin, example.label), "taught, nearly the same"),
+    taught !== null && h("p", { class: "beside" }, picture(taught, example.label), "taught, almost the same"),
   );
 }
 
