@@ -2,9 +2,9 @@
 
 import { get } from "./api.js";
 import { showDialog } from "./dialogs.js";
-import { fill, h } from "./dom.js";
+import { h } from "./dom.js";
 import { trying } from "./notice.js";
-import { photo } from "./pictures.js";
+import { photo, picture } from "./pictures.js";
 import { confidence, counted } from "./words.js";
 
 const PAGE = 60;
@@ -13,7 +13,7 @@ const PAGE = 60;
 export function showMeasured(title, which) {
   return showDialog(title, () => {
     const list = h("ul", { class: "measured" });
-    const shown = [];
+    const numbers = [];
     const words = h("p", { role: "status" }, "Looking …");
     const more = h("button", { type: "button", hidden: true, onclick: () => load() }, "Show more");
     async function load() {
@@ -21,8 +21,8 @@ export function showMeasured(title, which) {
       const query = new URLSearchParams({ ...which, skip: start, limit: PAGE });
       const page = await trying(() => get(`/api/evaluation/photos?${query}`), load);
       if (!page) return;
-      shown.push(...page.photos.map(({ example }) => example.id));
-      list.append(...page.photos.map((one) => item(one, shown)));
+      numbers.push(...page.photos.map(({ example }) => example.id));
+      list.append(...page.photos.map((one) => item(one, numbers)));
       words.textContent = counted(page.count, "photo");
       more.hidden = list.children.length >= page.count;
       if (start) list.children[start]?.querySelector("button").focus();
@@ -32,15 +32,14 @@ export function showMeasured(title, which) {
   });
 }
 
-/** @param {any} measured @param {number[]} list The photos to go on to where one is open large. */
-function item({ example, prediction, near_duplicate_of: twin }, list) {
+function item({ example, prediction, near_duplicate_of: taught }, list) {
   return h(
     "li",
     {},
     photo(example.id, example.label, { list }),
     h("p", {}, "Is ", h("strong", {}, h("bdi", {}, example.label))),
     h("p", {}, said(prediction)),
-    twin !== null && h("p", { class: "twin" }, photo(twin, example.label), "taught, nearly the same"),
+    taught !== null && h("p", { class: "beside" }, picture(taught, example.label), "taught, almost the same"),
   );
 }
 
