@@ -26,7 +26,7 @@ CLASSES = {
 }
 ROUNDS, EACH = 4, 8  # photos of a class that are taught in one go, and how often
 ASKED = ("lemon", "Lemon_022.jpg"), ("avocado", "Avocado_004.jpg")
-WIDE, NARROW, COLOURS = {"width": 1100, "height": 820}, {"width": 390, "height": 844}, 256
+WIDE, NARROW, COLOURS = {"width": 1280, "height": 820}, {"width": 390, "height": 844}, 256
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 COMMAND = [sys.executable, "-u", "-c", "from exll.cli.main import run; run()", "studio"]
 
@@ -48,7 +48,7 @@ def ask(page: Page, photo: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose a photo").click()
     chooser.value.set_files({"name": "new.jpg", "mimeType": "image/jpeg", "buffer": photo.read_bytes()})
-    page.locator("#correction h2").wait_for()
+    page.locator(".guess.best").wait_for()
 
 
 def make_pictures(browser: Browser, address: str, data: Path) -> None:
@@ -59,11 +59,11 @@ def make_pictures(browser: Browser, address: str, data: Path) -> None:
         return page
 
     photos = [data / "test" / CLASSES[name] / file for name, file in ASKED]
-    save(opened("teach"), "teach")
-    page = opened("ask")
+    page = opened("workbench")
     ask(page, photos[0])
-    page.get_by_role("button", name='Why "').click()
-    save(page, "ask")
+    save(page, "workbench")
+    page.get_by_role("button", name="Why?").click()
+    save(page, "why")
     save(opened("classes"), "classes")
     mapped = opened("map", dark=True)
     mapped.locator("circle[data-k='1']").first.hover()
@@ -71,7 +71,7 @@ def make_pictures(browser: Browser, address: str, data: Path) -> None:
     checked = opened("check")
     checked.locator(".verdict").nth(1).wait_for()
     save(checked, "check")
-    telephone = opened("ask", dark=True, narrow=True)
+    telephone = opened("workbench", dark=True, narrow=True)
     ask(telephone, photos[1])
     save(telephone, "phone")
 

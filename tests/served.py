@@ -136,8 +136,12 @@ def assert_model_is_its_log(project: Project) -> None:
     """The live model equals, to the last bit, one that learns the stored examples from nothing."""
     fresh = ImageLearner(project.backbone, project.preset)
     for row in project.store.rows_after(0, LARGEST_ID):
-        fresh.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+        if row.label:
+            fresh.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+        else:
+            fresh.classifier.learn_unknown(row.vector[None], [str(row.id)])
     live = project.live.current
+    assert live.learner.classifier.n_unknown_ == fresh.classifier.n_unknown_
     assert not project.live.rebuilding
     assert live.knows_something == hasattr(fresh.classifier, "learner_")
     if live.knows_something:
@@ -148,8 +152,10 @@ def assert_model_knows_its_log(project: Project, alike: bool = True) -> None:
     """The live model knows the stored examples and no others, and what it answers now is what one answers that learns
     them from nothing in the same order. Where they are not ``alike``, the prototypes may be others, and so confidence;
     means, covariance and labels are not."""
-    rows = project.store.rows_after(0, LARGEST_ID)
+    stored = project.store.rows_after(0, LARGEST_ID)
+    rows = [row for row in stored if row.label]
     live, snapshot = project.live.current, project.live.current.snapshot.classifier
+    assert sorted(snapshot._nothing.refs) == sorted(str(row.id) for row in stored if not row.label)
     assert not project.live.rebuilding
     assert live.generation == project.store.generation
     assert live.knows_something == bool(rows)

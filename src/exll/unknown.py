@@ -67,6 +67,23 @@ class LearnsUnknown(StreamClassifier):
         self._nothing = self._nothing.without(set(names))
         return self
 
+    def like_nothing(self, X: ArrayLike) -> list[tuple[str, ...]]:
+        """For every row the names of the examples of nothing that make it unknown, the nearest first.
+
+        >>> from exll import ExLLClassifier
+        >>> clf = ExLLClassifier().fit([[1.0, 0.1, 0.1], [0.1, 1.0, 0.1]], ["mug", "pan"])
+        >>> _ = clf.learn_unknown([[0.1, 0.1, 1.0]], refs=["wall.jpg"])
+        >>> clf.like_nothing([[0.2, 0.1, 0.9], [0.9, 0.2, 0.1]])
+        [('wall.jpg',), ()]
+        """
+        check_is_fitted(self)
+        known, vectors = self.known_, as_vectors(X, self.known_.width, type(self).__name__)
+        known.scaling.check(vectors)
+        unlike = self._unlike(known, known.learner.inference())
+        if unlike is None:
+            return [()] * len(vectors)
+        return [names for _, unit in known.scaling.chunks(vectors) for names in unlike.names(unit)]
+
     @property
     def n_unknown_(self) -> int:
         """How many examples of nothing it remembers."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -65,7 +67,8 @@ TOO_WIDE = """() => {
 }"""
 
 REACHABLE = """() => [...document.querySelectorAll(
-  'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter((e) => e.checkVisibility()).length"""
+  'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter(
+    (e) => e.checkVisibility() && e.tabIndex >= 0).length"""
 
 STOP = """() => {
   const at = document.activeElement;
@@ -96,6 +99,7 @@ class Watched:
         check_pictures(self.page)
         check_contrast(self.page)
         check_width(self.page)
+        check_axe(self.page)
 
 
 Opener: TypeAlias = Callable[..., Watched]
@@ -149,9 +153,14 @@ def check_structure(page: Page) -> None:
 
 
 def check_pictures(page: Page) -> None:
-    """Every picture says what it shows, and could be decoded."""
-    page.evaluate("() => Promise.all([...document.images].map((image) => image.decode()))")
-    broken = page.eval_on_selector_all("img", "all => all.filter(i => !i.alt.trim() || !i.naturalWidth).length")
+    """Every picture that is shown says what it shows, and could be decoded."""
+    broken = page.evaluate(
+        """async () => {
+          const shown = [...document.images].filter((image) => image.checkVisibility());
+          await Promise.all(shown.map((image) => image.decode()));
+          return shown.filter((image) => !image.alt.trim() || !image.naturalWidth).length;
+        }"""
+    )
     assert broken == 0
 
 
@@ -165,6 +174,19 @@ def check_contrast(page: Page) -> None:
 def check_width(page: Page) -> None:
     """Nothing to scroll sideways, and nothing cut off at the side."""
     assert page.evaluate(TOO_WIDE) == []
+
+
+@cache
+def axe() -> str:
+    return (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+
+def check_axe(page: Page) -> None:
+    """axe-core finds nothing that keeps people out."""
+    page.evaluate(axe())
+    found = page.evaluate("() => axe.run({resultTypes: ['violations'], preload: false})")
+    faults = [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in found["violations"]]
+    assert not faults, faults
 
 
 def check_keyboard(page: Page) -> list[str]:

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from browser.checks import WIDE, Opener, Watched, watch
+from browser.studio_page import Studio, running
+from served import png
 
 FLAGS = (
     "--no-sandbox",
@@ -59,3 +61,30 @@ def open_page(browser: Browser) -> Iterator[Opener]:
     for watched in opened:
         watched.page.context.close()
     assert [fault for watched in opened for fault in watched.faults] == []
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    with running(tmp_path_factory.mktemp("things")) as studio:
+        yield studio
+
+
+@pytest.fixture
+def emptied(room: Studio) -> Iterator[Studio]:
+    """Nothing is left to the next test. The pages are closed by then: they would ask for pictures that are gone."""
+    yield room
+    room.clear()
+
+
+@pytest.fixture
+def studio(emptied: Studio, open_page: Opener) -> Studio:
+    """An empty project for this test."""
+    return emptied.with_pages(open_page)
+
+
+@pytest.fixture
+def taught(studio: Studio) -> Studio:
+    """Two classes with eight photos each."""
+    for kind, label in enumerate(("mug", "pan")):
+        studio.teach(label, *(png(kind, seed) for seed in range(8)))
+    return studio

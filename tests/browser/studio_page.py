@@ -16,7 +16,7 @@ from exll.learner.glocal.judgement import FALSE_ALARMS
 from pictures import picture
 from served import PATIENCE, png, start
 
-VIEWS = ("teach", "ask", "classes", "map", "check", "history", "export", "project")
+VIEWS = ("workbench", "inbox", "classes", "map", "check", "evaluation", "history", "export", "project")
 SLOW = 60_000  # milliseconds: several tests may share this machine
 expect.set_options(timeout=30_000)
 HANDED = """([files, kind, where]) => {
@@ -27,6 +27,8 @@ HANDED = """([files, kind, where]) => {
   target.dispatchEvent(kind === 'paste' ? new ClipboardEvent(kind, {...given, clipboardData: transfer})
     : new DragEvent(kind, {...given, dataTransfer: transfer}));
 }"""
+
+QUEUED = "import('/static/js/queue.js').then((queue) => queue.started.then(() => queue.queued()))"
 
 
 class Studio:
@@ -92,8 +94,8 @@ def awake(page: Page) -> None:
 
 
 def all_sent(page: Page) -> None:
-    """The page itself has heard that its uploads arrived, and lets one leave."""
-    while page.evaluate("import('/static/js/leaving.js').then((leaving) => leaving.unfinished.size)"):
+    """The server has answered for every photo of the queue."""
+    while page.evaluate(QUEUED):
         page.wait_for_timeout(50)
 
 
@@ -146,6 +148,21 @@ def count(page: Page, label: str) -> Locator:
 
 def see_count(page: Page, label: str, examples: int) -> None:
     expect(count(page, label)).to_have_text(str(examples), timeout=SLOW)
+
+
+def ask_about(page: Page, image: Path) -> None:
+    with page.expect_response("**/api/predict", timeout=SLOW):
+        choose(page, page.get_by_role("button", name="Choose a photo"), image)
+
+
+def share(page: Page, label: str) -> float:
+    """How long the bar of a class is, from 0 to 1."""
+    width = bar(page, label).locator(".fill").evaluate("fill => fill.style.width")
+    return float(width.rstrip("%") or 0) / 100
+
+
+def bar(page: Page, label: str) -> Locator:
+    return page.locator(f'.guess[data-label="{label}"]')
 
 
 def whole(page: Page, width: int = WIDE) -> None:

@@ -80,7 +80,7 @@ def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[st
     awake(page)
     page.evaluate(KEEPS_ASKING)
     page.context.clear_cookies()
-    page.wait_for_url(f"{address}login?next=%2Fteach")
+    page.wait_for_url(f"{address}login?next=%2Fworkbench")
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
 

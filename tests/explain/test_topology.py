@@ -14,7 +14,7 @@ from exll.errors import InputError
 from exll.explain.drawing import circles_of, description, heading, regions_of
 from exll.explain.thumbnails import Thumbnails
 from exll.explain.topology import MethodName, Topology, colours, place_labels, topology_of, voronoi_of
-from exll.explain.topology_page import circles_svg, page, pictures_of, svg
+from exll.explain.topology_page import page, pictures_of, svg
 from exll.explain.topology_picture import draw, png
 from exll.explain.wording import readable
 from exll.types import Label, Matrix
@@ -197,11 +197,10 @@ def test_labels_left_out_are_counted_and_none_are_lost_on_the_page() -> None:
     assert sum("of 400 names" in text for text in _written(crowded)) == 2
 
 
-def test_page_svg_and_studio_show_the_same_circles(topology: Topology) -> None:
+def test_page_and_svg_show_the_same_circles(topology: Topology) -> None:
     circles = re.findall(r"<circle data-k.*?</circle>", page(topology, "m"))
     assert len(circles) == len(topology.supports)
-    for other in (svg(topology, "m"), circles_svg(topology)):
-        assert re.findall(r"<circle data-k.*?</circle>", other) == circles
+    assert re.findall(r"<circle data-k.*?</circle>", svg(topology, "m")) == circles
 
 
 def test_a_drawing_places_every_prototype_and_edge_where_the_map_has_it(topology: Topology) -> None:
@@ -214,18 +213,12 @@ def test_a_drawing_places_every_prototype_and_edge_where_the_map_has_it(topology
     assert max(line.strength for line in panel.lines) == 1
 
 
-def test_larger_letters_leave_less_room_for_names() -> None:
-    crowded = made_up(60, tuple(f"class {k}" for k in range(60)))
-    assert circles_of(crowded, letters=60.0).left_out > circles_of(crowded).left_out
-
-
 def test_every_drawing_of_regions_says_that_they_are_not_decision_regions(topology: Topology) -> None:
     sentence = "These are not decision regions"
     assert sentence in regions_of(topology).caption
     assert sentence in page(topology, "m")
     assert sentence in " ".join(re.sub("<.*?>", " ", svg(topology, "m")).split())
     assert any(sentence in text for text in _written(topology))
-    assert sentence not in circles_svg(topology)
 
 
 def test_the_page_shows_pictures_of_the_groups_pointed_at_and_of_every_class(topology: Topology) -> None:

@@ -204,7 +204,12 @@ def test_rules_and_map_name_examples_of_their_class(taught: Served) -> None:
     assert sorted(number for rule in only["rules"] for number in rule["examples"]) == list(range(7, 13))
     found = taught.json("/api/map")
     assert len(found["colours"]) == len(found["labels"]) == 3
-    assert sum(prototype["support"] for prototype in found["prototypes"]) == 18
+    prototypes = found["prototypes"]
+    assert sum(prototype["support"] for prototype in prototypes) == 18
+    assert sorted(number for prototype in prototypes for number in prototype["examples"]) == list(range(1, 19))
+    assert all(0 <= prototype[axis] <= 1 for prototype in prototypes for axis in "xy")
+    for edge in found["edges"]:
+        assert prototypes[edge["one"]]["label"] == prototypes[edge["other"]]["label"]
 
 
 def test_a_suspect_is_found_kept_and_remembered_until_it_is_relabelled(taught: Served, tmp_path: Path) -> None:
@@ -318,12 +323,28 @@ def test_spaces_and_spellings_of_a_name_are_one_class(studio: Served) -> None:
     assert studio.project.store.counts() == {"café crème": 2}
 
 
-@pytest.mark.parametrize("view", ["teach", "ask", "classes", "map", "check", "project"])
+@pytest.mark.parametrize("view", ["workbench", "classes", "map", "check", "project"])
 def test_every_page_is_served_and_says_where_one_is(studio: Served, view: str) -> None:
     response = studio.client.get(f"/{view}")
     assert response.status_code == 200
     assert response.text.count('aria-current="page"') == 1
     assert studio.client.get("/static/studio.css").status_code == 200
+
+
+@pytest.mark.parametrize("old", ["/", "/teach", "/ask"])
+def test_older_links_lead_to_the_workbench(studio: Served, old: str) -> None:
+    assert studio.client.get(old).headers["location"] == "/workbench"
+
+
+def test_an_answer_gives_the_probability_of_every_class_where_it_is_asked_for(taught: Served) -> None:
+    answer = taught.ask(png(0, 50), all_classes="true").json()
+    prediction, probabilities = answer["prediction"], answer["probabilities"]
+    assert set(probabilities) == set(taught.project.store.counts())
+    assert sum(probabilities.values()) == pytest.approx(1)
+    assert max(probabilities, key=probabilities.__getitem__) == prediction["label"]
+    assert probabilities[prediction["label"]] == pytest.approx(prediction["probability"])
+    assert answer["looks"] == [[0, 0, 1, 1], pytest.approx([0.175, 0.175, 0.825, 0.825])]
+    assert taught.ask(png(0, 50)).json()["probabilities"] is None
 
 
 def test_a_box_is_taught_and_asked_as_an_image_of_its_own(studio: Served) -> None:

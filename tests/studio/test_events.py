@@ -49,7 +49,7 @@ def test_pages_hear_what_others_teach_and_edit(studio: Served) -> None:
         data = listener.wait_for("changed")
         step = data.pop("undo")
         told = {"kind": "teach", "label": "mug", "counts": {"mug": 2}, "examples": 2}
-        assert data == {**told, "redo": None, "made_by": None}
+        assert data == {**told, "redo": None, "waiting": 0, "made_by": None}
         assert step == studio.json("/api/project")["undo"]
     assert studio.post("/api/examples/delete", ids=[1]).json() == {"changed": 1, "rebuilding": False}
     studio.project.events.publish("importing", {})  # the last of all

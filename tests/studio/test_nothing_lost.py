@@ -62,6 +62,26 @@ class Teacher(threading.Thread):
         self.acknowledged[digest] = new
 
 
+class Namer(Teacher):
+    """Asks about things that nobody taught, and names what the Inbox has of them, or says that it is nothing."""
+
+    def step(self, client: httpx.Client) -> None:
+        for seed in range(self.next, self.next + 3):
+            image = png(10 + seed, seed)
+            client.post("/api/predict", files={"file": (digest_of(image), image)})
+        self.next += 3
+        for group in client.get("/api/inbox").json()["groups"][:1]:
+            digests = [photo["name"] for photo in group["photos"]]
+            label = "" if self.rng.random() < 0.3 else "named"
+            self.unsure |= set(digests)
+            ids = {"ids": [photo["id"] for photo in group["photos"]]}
+            body = {**ids, "label": label} if label else ids
+            response = client.post(f"/api/inbox/{'teach' if label else 'nothing'}", json=body)
+            assert response.json()["taught"] == len(digests), response.text
+            self.unsure -= set(digests)
+            self.acknowledged |= dict.fromkeys(digests, label)
+
+
 @pytest.mark.process
 def test_nothing_that_was_acknowledged_is_lost_whenever_the_studio_is_killed(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
@@ -69,11 +89,14 @@ def test_nothing_that_was_acknowledged_is_lost_whenever_the_studio_is_killed(tmp
     unsure: set[str] = set()
     for moment in range(MOMENTS):
         process, address = start(tmp_path / "p")
-        teachers = [Teacher(address, number, 1000 * moment) for number in range(TEACHERS)]
+        teachers: list[Teacher] = [Teacher(address, number, 1000 * moment) for number in range(TEACHERS)]
+        teachers.append(Namer(address, TEACHERS, 1000 * moment))
         for teacher in teachers:
             teacher.start()
         try:
             wait_for_answers(teachers, int(rng.integers(FEWEST, MOST)))
+            if moment == MOMENTS - 1:
+                wait_for_answers(teachers[-1:], 1)
             time.sleep(float(rng.uniform(0.0, 0.1)))
         finally:
             process.kill()
@@ -85,6 +108,7 @@ def test_nothing_that_was_acknowledged_is_lost_whenever_the_studio_is_killed(tmp
         with Project(tmp_path / "p") as project:
             check(project, expected, unsure)
     assert len(expected) >= FEWEST * MOMENTS
+    assert {"named", ""} & set(expected.values())
 
 
 def wait_for_answers(teachers: list[Teacher], count: int) -> None:

@@ -58,7 +58,7 @@ def test_photos_of_one_project_are_never_taken_for_those_of_another_at_its_addre
     keys = set()
     for _ in range(2):
         studio.post("/api/projects", name="shelf").raise_for_status()
-        keys.add(re.findall('data-key="([0-9a-f]+)"', studio.client.get("/projects/shelf/project").text)[0])
+        keys.add(re.findall('data-project="([0-9a-f]+)"', studio.client.get("/projects/shelf/project").text)[0])
         studio.post("/api/projects/remove", name="shelf").raise_for_status()
     assert len(keys) == 2
 

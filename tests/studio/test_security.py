@@ -45,7 +45,7 @@ def test_the_page_s_own_requests_pass(studio: Served) -> None:
     own = {"Origin": studio.address.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
     response = studio.client.post("/api/teach", data=LABEL, files={"files": ("x.png", png(0, 0))}, headers=own)
     assert response.status_code == 200
-    assert studio.client.get("/teach", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200  # a link to us
+    assert studio.client.get("/workbench", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200  # a link to us
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "a@127.0.0.1", "10.0.0.1", "[::1"])
@@ -175,14 +175,14 @@ def test_every_answer_tells_the_browser_to_run_nothing_foreign(studio: Served) -
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "same-origin"
         assert "access-control-allow-origin" not in headers
-    assert "content-security-policy" in studio.client.get("/teach", headers={"Host": "evil.example"}).headers
+    assert "content-security-policy" in studio.client.get("/workbench", headers={"Host": "evil.example"}).headers
 
 
 def test_without_the_token_only_the_login_is_open(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         assert studio.client.get("/healthz").status_code == 200
         assert studio.client.get("/static/studio.css").status_code == 200
-        assert studio.client.get("/teach").headers["location"] == "/login?next=/teach"
+        assert studio.client.get("/workbench").headers["location"] == "/login?next=/workbench"
         assert studio.client.get("/login").status_code == 200
         for path in ("/api/project", "/api/openapi.json", "/api/events", "/api/examples/1/image"):
             response = studio.client.get(path)
@@ -204,7 +204,7 @@ def test_the_right_token_gives_a_cookie_that_scripts_cannot_read(tmp_path: Path)
         assert "SameSite=strict" in cookie
         assert TOKEN not in cookie
         assert studio.client.get("/api/project").status_code == 200
-        assert studio.client.get("/teach").status_code == 200
+        assert studio.client.get("/workbench").status_code == 200
         assert studio.client.post("/logout").status_code == 303
         assert studio.client.get("/api/project").status_code == 401
 

@@ -16,7 +16,6 @@ from exll.types import Matrix, Vector
 SIDE = 1000
 CROWDED = 40  # classes: with more than so many a drawing needs a whole page to be read
 LETTERS = ((12, 30.0), (CROWDED, 22.0), (float("inf"), 13.0))  # their height by the number of classes
-HALF_PAGE_LETTERS = 20.0  # the least height for a drawing that will be shown on half a page, however crowded
 LONGEST_LABEL, LONGEST_FULL = 24, 300
 OTHERS = 0.75  # the height of a second name of a class, as a share of the first's
 CIRCLES = "A circle is a prototype, its area the examples in it; lines join neighbours of a class."
@@ -102,14 +101,14 @@ class Panel:
         return len(self.classes) - len({name.k for name in self.names if name.fits})
 
 
-def circles_of(topology: Topology, letters: float | None = None) -> Panel:
-    """The prototypes as circles; ``letters`` is the height of names, for a drawing that will be shown small."""
+def circles_of(topology: Topology) -> Panel:
+    """The prototypes as circles."""
     x, y = (points.tolist() for points in _on_page(topology.positions))
     radii, classes = SIDE * topology.radii, topology.class_of.tolist()
     strongest = max((count for _, _, count in topology.edges), default=1)
     return Panel(
         drawn_classes(topology),
-        _names(topology, topology.radii, letters),
+        _names(topology, topology.radii),
         CIRCLES,
         lines=[
             Line(classes[one], (x[one], y[one]), (x[other], y[other]), (count / strongest) ** 0.5)
@@ -126,7 +125,7 @@ def regions_of(topology: Topology) -> Panel:
     voronoi = voronoi_of(topology)
     return Panel(
         drawn_classes(topology),
-        _names(topology, None, None),
+        _names(topology, None),
         REGIONS,
         remark=NOT_DECISIONS,
         cells=[Cell(j, int(topology.class_of[j]), _points(cell)) for j, cell in voronoi.cells.items()],
@@ -159,8 +158,8 @@ def heading(topology: Topology, j: int) -> str:
     return f"{label}, prototype {topology.ids[j]}, {counted(int(topology.supports[j]), 'example')}"
 
 
-def _names(topology: Topology, radii: Vector | None, letters: float | None) -> list[Name]:
-    height = letters or next(height for most, height in LETTERS if len(topology.labels) <= most)
+def _names(topology: Topology, radii: Vector | None) -> list[Name]:
+    height = next(height for most, height in LETTERS if len(topology.labels) <= most)
     placed = place_labels(topology, _sizes(topology, height), radii, OTHERS)
     return [*_placed_names(topology, placed, height), *_hidden_names(topology, placed, height)]
 

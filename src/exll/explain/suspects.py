@@ -7,7 +7,7 @@ of them are wrong, and so of each label how probably it is.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from exll.errors import InputError
 from exll.explain.notebook import one_line, paragraph, table
 from exll.explain.wording import counted
 from exll.learner.exll import ExLL
+from exll.learner.records import Record
 from exll.linalg.lapack import cholesky, solve_rows
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.threads import one_blas_thread
@@ -29,6 +30,7 @@ POWERS, SHARES = (0.05, 1.0), (1e-6, 0.5)  # within which calibration looks for 
 START = (0.5, 0.02)
 SHOWN = 10
 MOST_TIMES = 1e6
+SAME = 1 - 1e-6  # the cosine from which on two vectors are of one image
 SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
 
 
@@ -120,6 +122,38 @@ def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X)
             f"this model keeps records={learner.parameters.records!r} and so has no vectors of its examples to judge; "
             'learn with records="vectors" (exll learn --records vectors), or pass the data again, suspects(X, y, refs).'
         )
+    vectors, found = _unit_vectors(learner)
+    return find_suspects(
+        spread(vectors),
+        [label for _, label in found],
+        [record.name for record, _ in found],
+        [record.position for record, _ in found],
+    )
+
+
+def nearest_examples(
+    learner: ExLL, asked: Iterable[tuple[str, Label]], most: int
+) -> dict[tuple[str, Label], list[str]]:
+    """For pairs of an example's name and a class: the names of the examples of that class that are most like it, by
+    cosine, without itself and its copies."""
+    vectors, found = _unit_vectors(learner)
+    names = np.array([record.name for record, _ in found], object)
+    row_of = {name: row for row, name in enumerate(names)}
+    rows_of: dict[Label, list[int]] = defaultdict(list)
+    for row, (_, label) in enumerate(found):
+        rows_of[label].append(row)
+    nearest = {}
+    for name, label in asked:
+        rows = np.array(rows_of[label], np.intp)
+        cosines = vectors[rows] @ vectors[row_of[name]]
+        others = cosines < SAME
+        order = np.argsort(-cosines[others], kind="stable")[:most]
+        nearest[name, label] = names[rows[others][order]].tolist()
+    return nearest
+
+
+def _unit_vectors(learner: ExLL) -> tuple[Matrix, list[tuple[Record, Label]]]:
+    """What the model remembers, in the order it was learned."""
     with learner.lock:
         labels = learner.labels
         found = [
@@ -130,13 +164,7 @@ def suspects_of(learner: ExLL, spread: Callable[[Matrix], Matrix] = lambda X: X)
         ]
     found.sort(key=lambda item: item[0].position)
     vectors = np.array([record.vector for record, _ in found], np.float64)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return find_suspects(
-        spread(vectors),
-        [label for _, label in found],
-        [record.name for record, _ in found],
-        [record.position for record, _ in found],
-    )
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), found
 
 
 def find_suspects(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from exll.explain.drawing import CROWDED, HALF_PAGE_LETTERS, SIDE, circles_of, drawn_classes, heading, regions_of
+from exll.explain.drawing import CROWDED, SIDE, circles_of, drawn_classes, heading, regions_of
 from exll.explain.page import render
 from exll.explain.thumbnails import Thumbnail, Thumbnails
 from exll.explain.topology import Topology
@@ -50,13 +50,6 @@ def pictures_of(
 def svg(topology: Topology, title: str) -> str:
     """Both drawings side by side, as a file of their own."""
     return render("topology.svg", **_drawn(topology, title))
-
-
-def circles_svg(topology: Topology, letters: float | None = None) -> str:
-    """The circles alone, for a page that has its own style and script, and less room."""
-    if letters is None and len(topology.labels) > CROWDED:
-        letters = HALF_PAGE_LETTERS
-    return render("map_circles.html", circles=circles_of(topology, letters), label=topology.summary(), side=SIDE)
 
 
 def _drawn(topology: Topology, title: str) -> dict[str, object]:

@@ -289,6 +289,7 @@ def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
             "examples": sum(counts.values()),
             "undo": None if edit is None else edit.to_dict(),
             "redo": None if undone is None else undone.to_dict(),
+            "waiting": project.store.inbox_size()[0],
             "made_by": author.get(),
             **more,
         },

@@ -1,14 +1,16 @@
 """The model in memory. One thread changes it, in the order of commits; any thread may ask at any time. Where it cannot
 be changed in place, it is rebuilt in the background."""
 
+import contextlib
 import contextvars
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,7 +27,7 @@ from exll.studio.store import Store
 
 Result = TypeVar("Result")
 
-MOST_WAITING = 64
+MOST_WAITING, MOST_UNHURRIED = 64, 32
 CHUNK = 32
 FEW = 32  # examples: to learn so many anew takes no longer than to change a model
 MOST_IN_PLACE = 500  # examples to learn: others who teach would wait too long for more
@@ -64,6 +66,7 @@ class Live:
         self._events = events
         self._in_demand = in_demand
         self._waiting: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(MOST_WAITING)
+        self._unhurried: deque[Callable[[], Any]] = deque()
         self._wanted = threading.Event()
         self.rebuilding = False
         self._closing = False
@@ -100,6 +103,17 @@ class Live:
         except queue.Full:
             raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
         return future
+
+    def write_when_idle(self, change: Callable[[], Any]) -> bool:
+        """Run a change that nobody waits for, once no other waits; says whether it will be tried. Dropped at once where
+        too many wait, and when the studio closes."""
+        if self._closing or len(self._unhurried) >= MOST_UNHURRIED:
+            return False
+        self._unhurried.append(change)
+        if self._waiting.empty():
+            with contextlib.suppress(BusyError):  # then the writer is awake anyway
+                self.write(lambda: None)
+        return True
 
     def follow(self) -> None:
         """Learn what was committed last; to be called by changes that append."""
@@ -180,9 +194,21 @@ class Live:
                 future.set_exception(error)
             self._leave_time_for_others(started)
 
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """A part of long work, of a second or less, after which others have their turn."""
+        started = time.monotonic()
+        yield
+        self._leave_time_for_others(started)
+
     def _next_change(self) -> tuple[Callable[[], Any], Future[Any]] | None:
-        """While no change comes, make what the next who asks would have to wait for; then what the next start would
-        have to, where an edit made the last checkpoint useless."""
+        """While no change comes, do what nobody waits for; make what the next who asks would have to wait for; then
+        what the next start would have to, where an edit made the last checkpoint useless."""
+        while self._unhurried and self._waiting.empty():
+            try:
+                self._unhurried.popleft()()
+            except Exception:
+                log.exception("a change that nobody waits for could not be made")
         for seconds, use_the_time in ((QUIET_SECONDS, self._copy), (LONG_QUIET_SECONDS, self._save_edited)):
             try:
                 return self._waiting.get(timeout=seconds)
@@ -254,7 +280,8 @@ class Live:
     def _save_checkpoint(self) -> None:
         """Only of a model that stands for what is committed now."""
         model = self.current
-        if not model.position or self.rebuilding or model.generation != self._store.generation:
+        learned = hasattr(model.learner.classifier, "learner_")  # not only examples of nothing
+        if not learned or self.rebuilding or model.generation != self._store.generation:
             return
         try:
             self._checkpoints.save(model.learner.classifier, model.generation, model.position)

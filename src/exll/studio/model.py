@@ -96,7 +96,9 @@ class Model:
         snapshot, classifier = copy.copy(self.learner), copy.copy(self.learner.classifier)
         version = self._version  # read before the copy, which may hold more
         with contextlib.suppress(LearningInterruptedError):  # then a replay is on its way, and the old one answers
-            snapshot.classifier, classifier.learner_ = classifier, classifier.learner_.publish()
+            if hasattr(classifier, "learner_"):  # examples of nothing may come first
+                classifier.learner_ = classifier.learner_.publish()
+            snapshot.classifier = classifier
             self._copied = version, snapshot
 
     def predict(self, vector: NDArray[np.float32], false_alarms: float = FALSE_ALARMS) -> Prediction:

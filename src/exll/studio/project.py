@@ -17,6 +17,7 @@ from exll.studio.analysed_image import AnalysedImage, analyse
 from exll.studio.checkpoints import Checkpoints
 from exll.studio.edits import Undone
 from exll.studio.events import Events
+from exll.studio.incoming import Incoming
 from exll.studio.live import Live
 from exll.studio.networks import Networks
 from exll.studio.pictures import Pictures, digest_of, thumbnail_of
@@ -60,6 +61,7 @@ class Project:
                 self.checkpoints = Checkpoints(self.folder, self.store)
                 self.events = Events()
                 self.recent_images = RecentImages()
+                self.incoming = Incoming()
                 self.looking = BoundedPool(LOOKING, MOST_LOOKING, "looking")
                 self.live = Live(
                     self.store,
@@ -182,10 +184,11 @@ def _backbone_of(store: Store, wanted: str | None, networks: Networks, tell: Cal
 
 
 def _key_of(store: Store) -> str:
-    """What tells this project from another at the same address: browsers keep photos for a year."""
+    """What tells this project from another at the same address: browsers keep its photos for a year, and its uploads
+    until they are sent."""
     key = store.metadata("key")
     if key is None:
-        key = secrets.token_hex(4)
+        key = secrets.token_hex(8)
         store.set_metadata("key", key)
     return key
 

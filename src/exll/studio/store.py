@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.errors import ExLLError
+from exll.studio import inbox_rows
 from exll.studio.edits import (
     HELD_OUT,
     NOTHING,
@@ -36,6 +37,7 @@ from exll.studio.edits import (
     next_redo,
 )
 from exll.studio.errors import ConflictError, MissingError
+from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.schema import migrate
 from exll.studio.versions import Version, add_version, remove_version, states_of, version, versions
 
@@ -184,6 +186,11 @@ class Store:
         """Those of these examples that are not deleted, in the order of their numbers."""
         return self._rows(f"{ROW} AND id IN {GIVEN} ORDER BY id", _json(numbers))
 
+    def rows_of_role(self, role: Role) -> list[Row]:
+        """All that were taught, or all that are held out, in the order of their numbers."""
+        query = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted AND role = ?"
+        return self._rows(f"{query} ORDER BY id", role)
+
     def kept(self) -> set[int]:
         """Examples that somebody looked at and found right, with the label they have now."""
         query = "SELECT id FROM kept JOIN examples ON kept.example = id AND kept.label = examples.label"
@@ -200,6 +207,17 @@ class Store:
 
     def versions(self) -> list[Version]:
         return versions(self._reading())
+
+    def inbox(self) -> list[AskedPhoto]:
+        """Those that wait, the oldest first."""
+        return inbox_rows.waiting(self._reading())
+
+    def inbox_photos(self, numbers: Iterable[int]) -> list[AskedPhoto]:
+        return inbox_rows.numbered(self._reading(), _json(numbers))
+
+    def inbox_size(self) -> tuple[int, int]:
+        """How many photos wait, and their bytes."""
+        return inbox_rows.size(self._reading())
 
     def checkpoints(self) -> list[tuple[str, int, int, str]]:
         """File, generation, position and version of every checkpoint, the newest first."""
@@ -293,6 +311,17 @@ class Store:
             if kept:
                 log_kept(connection, wording(len(kept)), [State(number, label, TAUGHT, 0) for number, label in kept])
         return len(kept)
+
+    def add_to_inbox(self, photo: AskedPhoto, most: int, most_bytes: int) -> list[str]:
+        """The oldest go where it is full. Gives images nobody needs now."""
+        with self._transaction() as connection:
+            return _unneeded(connection, inbox_rows.add(connection, photo, most, most_bytes))
+
+    def dismiss(self, numbers: Iterable[int]) -> tuple[int, list[str]]:
+        """Remove waiting photos from the inbox: how many, and the images nobody needs now."""
+        with self._transaction() as connection:
+            gone = inbox_rows.remove(connection, _json(numbers))
+            return len(gone), _unneeded(connection, gone)
 
     def purge(self) -> list[str]:
         """Forget deleted examples for good, also in versions, and with them what could be undone. Gives images nobody
@@ -396,6 +425,11 @@ class Store:
 def _example(row: Sequence[Any]) -> StoredExample:
     number, digest, label, name, taught_at, deleted, role, box, source = row
     return StoredExample(number, digest, label, name, taught_at, bool(deleted), role, box, source)
+
+
+def _unneeded(connection: sqlite3.Connection, digests: Sequence[str]) -> list[str]:
+    query = f"SELECT value FROM json_each(?) WHERE value NOT IN ({NEEDED})"
+    return [digest for (digest,) in connection.execute(query, (json.dumps(digests),))]
 
 
 def _json(numbers: Iterable[int]) -> str:

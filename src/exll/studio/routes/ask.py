@@ -4,12 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, File, Form, Response, UploadFile
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
+from exll.studio.authors import author
 from exll.studio.errors import UnusableError
+from exll.studio.inbox import offer
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, for_browsers
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
@@ -27,18 +29,29 @@ class PredictAnswer(BaseModel):
     asked: str = Field(description="id of this image for a while: for explain, correct and evidence")
     prediction: PredictionShape
     taught_as: list[ExampleShape]
+    looks: list[tuple[float, float, float, float]] = Field(
+        description="what the network sees: left, top, right and bottom as shares of the upright image"
+    )
+    probabilities: dict[str, float] | None = Field(description="of every class, where all_classes was asked for")
 
 
 @router.post("/predict")
 async def predict(
+    request: Request,
     project: CurrentProject,
     box: BoxField,
     false_alarms: FalseAlarmsField,
     file: OneFile = None,
     asked: AskedId = None,
+    all_classes: Annotated[bool, Form(description="give the probability of every class, too")] = False,
 ) -> PredictAnswer:
-    """Label and probability, or unknown. The image stays in memory for a while and is not stored."""
-    return await about_image(project, file, asked, box, partial(_predicted, false_alarms=false_alarms))
+    """Label and probability, or unknown. The image stays in memory for a while; one that is unusual or unknown may be
+    kept in the Inbox."""
+    predicted = partial(_predicted, false_alarms=false_alarms, all_classes=all_classes)
+    answer = await about_image(project, file, asked, box, predicted)
+    address = "" if request.client is None else request.client.host
+    offer(project, answer.asked, answer.prediction, f"{address} {author.get()}")
+    return answer
 
 
 @router.get("/asked/{asked}/image", response_class=Response)
@@ -84,9 +97,19 @@ def taught_as(project: Project, image: AnalysedImage) -> list[ExampleShape]:
     return [ExampleShape.of(example) for example in project.store.taught_as(image.digest)]
 
 
-def _predicted(project: Project, recent: RecentImage, false_alarms: float) -> PredictAnswer:
+def _predicted(project: Project, recent: RecentImage, false_alarms: float, all_classes: bool) -> PredictAnswer:
+    learner, vector = project.live.current.taught(), recent.image.vector[None]  # one snapshot: all of one moment
+    (prediction,) = learner.predict_vectors(vector, false_alarms=false_alarms)
+    probabilities = None
+    if all_classes:
+        (shares,) = learner.classifier.predict_proba(vector)
+        probabilities = {
+            str(label): min(1.0, float(share)) for label, share in zip(learner.classifier.classes_, shares, strict=True)
+        }
     return PredictAnswer(
         asked=recent.image.digest,
-        prediction=PredictionShape.of(project.live.current.predict(recent.image.vector, false_alarms)),
+        prediction=PredictionShape.of(prediction),
         taught_as=taught_as(project, recent.image),
+        looks=list(recent.image.seen.boxes),
+        probabilities=probabilities,
     )

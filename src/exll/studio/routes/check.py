@@ -1,13 +1,12 @@
 """Check: examples whose label the others contradict, images under two labels, and the map of prototypes."""
 
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from exll.estimator import ExLLClassifier
-from exll.explain.topology import colours, topology_of
-from exll.explain.topology_page import circles_svg
+from exll.explain.suspects import Suspects, nearest_examples
+from exll.explain.topology import Topology, colours, topology_of
 from exll.studio.actions import keep
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
@@ -16,13 +15,16 @@ from exll.studio.routes.shapes import (
     ContradictionShape,
     ExampleShape,
     MapAnswer,
+    MapEdge,
     MapPrototype,
     Numbers,
     SuspectsAnswer,
     SuspectShape,
 )
+from exll.types import Label
 
-NARROW_LETTERS = 44.0  # of 1,000, on a drawing as wide as a telephone
+TYPICAL = 24  # examples of a prototype that the map names, the most typical first
+COMPARED = 5  # examples of either class that a doubtful one is shown with
 
 router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
 
@@ -41,16 +43,16 @@ async def keep_examples(project: CurrentProject, wanted: Numbers) -> Changed:
 
 
 @router.get("/map")
-async def topology(project: CurrentProject, narrow: bool = False) -> MapAnswer:
-    """Prototypes laid out in two dimensions, with the edges between them; ``narrow`` draws larger names."""
-    return await project.studying.run(_map, project, narrow)
+async def topology(project: CurrentProject) -> MapAnswer:
+    """Prototypes laid out in two dimensions, with their most typical examples and the edges between them."""
+    return await project.studying.run(_map, project)
 
 
 def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     model = project.live.current
     if not model.knows_something:
         return SuspectsAnswer(suspects=[], contradictions=[], kept=0, judged=0)
-    found = model.remembered("suspects", ExLLClassifier.suspects)
+    found, nearest = model.remembered("suspects", _judged)
     kept = project.store.kept()
     doubtful = [suspect for suspect in found.contradicted() if int(suspect.name) not in kept]
     named = {int(suspect.name) for suspect in doubtful}
@@ -59,13 +61,22 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     groups = [[live[n] for n in map(int, c.names) if n in live] for c in found.contradictions]
     return SuspectsAnswer(
         suspects=[
-            SuspectShape(example=ExampleShape.of(example), would_be=str(suspect.would_be), doubt=suspect.doubt)
+            SuspectShape(
+                example=ExampleShape.of(example),
+                would_be=str(suspect.would_be),
+                doubt=suspect.doubt,
+                like_own=nearest[suspect.name, suspect.label],
+                like_other=nearest[suspect.name, suspect.would_be],
+            )
             for suspect in doubtful
             # what was relabelled since the model learned it is no longer in doubt
             if (example := live.get(int(suspect.name))) is not None and example.label == suspect.label
         ][:limit],
         contradictions=[
-            ContradictionShape(examples=[ExampleShape.of(example) for example in group])
+            ContradictionShape(
+                examples=[ExampleShape.of(example) for example in group],
+                like=[nearest.get((str(example.id), example.label), []) for example in group],
+            )
             for group in groups
             if len({e.label for e in group}) > 1 and not {e.id for e in group} <= kept
         ],
@@ -74,23 +85,44 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     )
 
 
-def _map(project: Project, narrow: bool) -> MapAnswer:
+def _judged(classifier: ExLLClassifier) -> tuple[Suspects, dict[tuple[str, Label], list[int]]]:
+    """And for every example in question, those most like it of the classes that it may belong to."""
+    found = classifier.suspects()
+    asked = [(s.name, label) for s in found.contradicted() for label in (s.label, s.would_be)]
+    asked += [pair for c in found.contradictions for pair in zip(c.names, c.labels, strict=True)]
+    nearest = nearest_examples(classifier.learner_, asked, COMPARED)
+    return found, {pair: [int(name) for name in names] for pair, names in nearest.items()}
+
+
+def _map(project: Project) -> MapAnswer:
     model = project.live.current
     if not model.knows_something:
-        return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], summary="nothing taught yet", svg="")
-    found = model.remembered("map", lambda classifier: topology_of(classifier.learner_))
+        return MapAnswer(method="pca", labels=[], colours=[], prototypes=[], edges=[], summary="nothing taught yet")
+    found, typical = model.remembered("map", _laid_out)
     labels = [str(label) for label in found.labels]
-    unnamed = replace(found, names=[()] * len(found.names))  # numbers of examples say nothing to a reader
+    strongest = max((count for _, _, count in found.edges), default=1)
     return MapAnswer(
         method=found.method,
         labels=labels,
         colours=colours(len(labels)),
         prototypes=[
             MapPrototype(
-                label=labels[found.class_of[j]], support=int(support), examples=[int(name) for name in found.names[j]]
+                label=labels[found.class_of[j]],
+                support=int(support),
+                examples=typical[j],
+                x=float(found.positions[j, 0]),
+                y=float(1 - found.positions[j, 1]),
             )
             for j, support in enumerate(found.supports)
         ],
+        edges=[MapEdge(one=one, other=other, strength=count / strongest) for one, other, count in found.edges],
         summary=found.summary(),
-        svg=circles_svg(unnamed, NARROW_LETTERS if narrow else None),
     )
+
+
+def _laid_out(classifier: ExLLClassifier) -> tuple[Topology, list[list[int]]]:
+    """The map, and for every prototype the numbers of the examples nearest its centre."""
+    learner = classifier.learner_
+    centres, ids, _ = learner.centres
+    nearest = [learner.closest_records(int(i), centre, TYPICAL) for i, centre in zip(ids, centres, strict=True)]
+    return topology_of(learner), [[int(record.name) for record, _ in records] for records in nearest]

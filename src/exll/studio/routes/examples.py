@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
@@ -9,6 +10,7 @@ from exll.features.formats import HEAD_BYTES, image_format
 from exll.studio.actions import delete, relabel, set_aside
 from exll.studio.class_names import clean_label
 from exll.studio.errors import MissingError
+from exll.studio.near_duplicates import near_duplicates
 from exll.studio.pictures import for_browsers
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
@@ -34,6 +36,10 @@ class ExamplesAnswer(BaseModel):
     next: int | None = Field(description="pass as 'before' for more; null at the end")
 
 
+class DuplicatesAnswer(BaseModel):
+    groups: list[list[int]] = Field(description="numbers of examples; each is almost equal to the first of its group")
+
+
 @router.get("")
 async def examples(
     project: CurrentProject,
@@ -46,6 +52,14 @@ async def examples(
     shown = found[:limit]
     more = shown[-1].id if len(found) > limit else None
     return ExamplesAnswer(examples=[ExampleShape.of(example) for example in shown], next=more)
+
+
+@router.get("/duplicates")
+async def duplicates(
+    project: CurrentProject, label: Annotated[str, Query(min_length=1, max_length=1000)]
+) -> DuplicatesAnswer:
+    """Examples of a class that are almost equal, such as frames of a camera that follow one another."""
+    return await project.studying.run(_duplicates, project, label)
 
 
 @router.post("/relabel")
@@ -113,3 +127,11 @@ def _image(project: Project, number: int) -> tuple[bytes, str]:
     digest = project.store.example(number).digest
     content, known = project.pictures.image(digest), project.store.image(digest)
     return for_browsers(content, None if known is None else known.format)
+
+
+def _duplicates(project: Project, label: str) -> DuplicatesAnswer:
+    rows = project.store.rows_of(example.id for example in project.store.examples(label, LARGEST_ID, -1))
+    if not rows:
+        return DuplicatesAnswer(groups=[])
+    found = near_duplicates(np.array([row.vector for row in rows]))
+    return DuplicatesAnswer(groups=[[rows[i].id for i in group] for group in found])

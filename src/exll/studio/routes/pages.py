@@ -8,16 +8,18 @@ from fastapi.templating import Jinja2Templates
 
 from exll.errors import ExLLError
 from exll.explain.page import environment
+from exll.features.looks import side_needed
 from exll.studio.limits import MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.routes.requests import current_project, project_name
 from exll.version import __version__
 
 VIEWS = {
-    "teach": "Teach",
-    "ask": "Ask",
+    "workbench": "Workbench",
+    "inbox": "Inbox",
     "classes": "Classes",
     "map": "Map",
     "check": "Check",
+    "evaluation": "Evaluation",
     "history": "History",
     "export": "Export",
     "project": "Project",
@@ -28,8 +30,10 @@ templates = Jinja2Templates(env=environment(Path(__file__).parents[1] / "templat
 
 
 @router.get("/")
+@router.get("/teach")  # where older links lead
+@router.get("/ask")
 async def home(request: Request) -> Response:
-    return RedirectResponse(f"{request.scope['exll.root']}/teach", 307)
+    return RedirectResponse(f"{request.scope['exll.root']}/workbench", 307)
 
 
 def _view(name: str) -> None:
@@ -38,12 +42,13 @@ def _view(name: str) -> None:
             project = await current_project(request)
         except ExLLError as error:
             return _not_opened(request, error)
-        return shown(request, f"{name}.html", view=name, key=project.key)
+        side = side_needed(project.backbone.looks, project.backbone.preprocessing)
+        return shown(request, f"{name}.html", view=name, key=project.key, side=side)
 
     router.add_api_route(f"/{name}", page, methods=["GET"], name=name)
 
 
-for view in VIEWS:
+for view in (*VIEWS, "sort"):  # "sort" is linked from Classes and Check
     _view(view)
 
 

@@ -31,6 +31,7 @@ class ProjectAnswer(BaseModel):
     version: str
     classes: int
     examples: int
+    waiting: int = Field(description="photos in the Inbox")
     prototypes: int
     model_bytes: int
     storage: Storage
@@ -69,6 +70,7 @@ def _overview(project: Project) -> ProjectAnswer:
         version=__version__,
         classes=len(counts),
         examples=sum(counts.values()),
+        waiting=project.store.inbox_size()[0],
         prototypes=0 if classifier is None else classifier.n_prototypes_,
         model_bytes=0 if classifier is None else classifier.nbytes_,
         storage=Storage(

@@ -119,30 +119,41 @@ class Changed(BaseModel):
 class MapPrototype(BaseModel):
     label: str
     support: int
-    examples: list[int]
+    examples: list[int] = Field(description="numbers of its examples, the most typical first; not more than a few")
+    x: float = Field(description="from 0 to 1, from left to right")
+    y: float = Field(description="from 0 to 1, from top to bottom")
+
+
+class MapEdge(BaseModel):
+    """Two prototypes of a class that blend into each other, by their places in ``prototypes``."""
+
+    one: int
+    other: int
+    strength: float = Field(description="above 0, and 1 for the strongest")
 
 
 class MapAnswer(BaseModel):
-    """In ``svg``, ``data-k`` counts into ``labels`` and ``data-i`` into ``prototypes``."""
-
     method: str
     labels: list[str]
-    colours: list[str]
+    colours: list[str] = Field(description="one per label")
     prototypes: list[MapPrototype]
+    edges: list[MapEdge]
     summary: str
-    svg: str = Field(description="the drawing; empty where nothing was taught yet")
 
 
 class SuspectShape(BaseModel):
     example: ExampleShape
     would_be: str
     doubt: float
+    like_own: list[int] = Field(description="the examples of its own class that are nearest to it")
+    like_other: list[int] = Field(description="the examples of the class that it would be that are nearest to it")
 
 
 class ContradictionShape(BaseModel):
     """One image under several labels."""
 
     examples: list[ExampleShape]
+    like: list[list[int]] = Field(description="for each of them, the others of its class that are most like it")
 
 
 class SuspectsAnswer(BaseModel):

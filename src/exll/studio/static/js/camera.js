@@ -1,7 +1,6 @@
-/** The webcam as a source of JPEG pictures. */
+/** The webcam as a source of square JPEGs: the middle of what it sees, as small as the network needs. */
 
-const LONGEST_SIDE = 640;
-const QUALITY = 0.9;
+const QUALITY = 0.85;
 
 const REASONS = {
   NotAllowedError: ["The browser does not allow the camera.", "Allow it in the address bar, then try again."],
@@ -10,10 +9,13 @@ const REASONS = {
 };
 
 export class Camera {
-  constructor() {
+  /** @param {number} side Of a frame, in pixels. */
+  constructor(side) {
     this.video = document.createElement("video");
     Object.assign(this.video, { muted: true, playsInline: true });
     this.video.setAttribute("aria-label", "What the camera sees");
+    this.canvas = document.createElement("canvas");
+    this.canvas.width = this.canvas.height = side;
     this.stream = null;
   }
 
@@ -23,9 +25,10 @@ export class Camera {
     // Browsers give the camera to safe pages alone.
     if (!navigator.mediaDevices)
       throw refusal(["This browser allows no camera on this page.", "Open the studio on this machine, or over https."]);
+    const size = { width: { ideal: 640 }, height: { ideal: 480 } };
     try {
       this.stream = await navigator.mediaDevices.getUserMedia({
-        video: device ? { deviceId: { exact: device } } : { facingMode: { ideal: "environment" } },
+        video: { ...size, ...(device ? { deviceId: { exact: device } } : { facingMode: { ideal: "environment" } }) },
       });
     } catch (error) {
       throw refusal(REASONS[error.name] ?? [`The camera cannot be opened (${error.name}).`, "Choose photos instead."]);
@@ -44,16 +47,24 @@ export class Camera {
     return (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === "videoinput");
   }
 
-  /** What it sees now. @returns {Promise<Blob>} */
+  /** On to the next camera, where there are several. */
+  async change() {
+    const devices = await this.devices();
+    const now = this.stream?.getVideoTracks()[0].getSettings().deviceId;
+    const next = devices[(devices.findIndex(({ deviceId }) => deviceId === now) + 1) % devices.length];
+    await this.open(next.deviceId);
+  }
+
+  /** The central square of what it sees now. @returns {Promise<Blob>} */
   frame() {
     const { videoWidth: width, videoHeight: height } = this.video;
-    const scale = Math.min(1, LONGEST_SIDE / Math.max(width, height));
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.getContext("2d").drawImage(this.video, 0, 0, canvas.width, canvas.height);
+    const cut = Math.min(width, height);
+    const side = this.canvas.width;
+    this.canvas
+      .getContext("2d")
+      .drawImage(this.video, (width - cut) / 2, (height - cut) / 2, cut, cut, 0, 0, side, side);
     return new Promise((done, failed) =>
-      canvas.toBlob(
+      this.canvas.toBlob(
         (blob) => (blob ? done(blob) : failed(refusal(["There is no picture from the camera yet.", "Wait a moment."]))),
         "image/jpeg",
         QUALITY,

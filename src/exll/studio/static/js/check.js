@@ -1,41 +1,74 @@
-/** The Check page: doubtful pictures, and pictures in two classes. */
+/** The Check page: photos that are doubtful or in two classes; each decision can be undone where it was made. */
 
-import { get, postJson } from "./api.js";
+import { address, get, postJson } from "./api.js";
 import { askLabel } from "./dialogs.js";
 import { byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
 import { onAny } from "./events.js";
-import { say, tell, trying } from "./notice.js";
-import { picture, pictures } from "./pictures.js";
-import { counted, confidence } from "./words.js";
+import { keepingFocus } from "./focus.js";
+import { say, trying } from "./notice.js";
+import { photo, pictures } from "./pictures.js";
+import { lastStep, undoStep } from "./undo.js";
+import { confidence, counted } from "./words.js";
 
-const COMPARED = 4;
 let labels = [];
-let newest = new Map();
+let judged = 0;
+let cases = []; // in the order they are shown; those decided here stay, until the page is left
+let newest = null; // the newest step, which is the one that can be undone
 
 async function look() {
   byId("judged").textContent ||= "Looking …";
-  const found = await trying(() => Promise.all([get("/api/suspects"), get("/api/classes")]), look);
+  const found = await trying(() => Promise.all([get("/api/suspects"), get("/api/classes"), get("/api/project")]), look);
   if (!found) return;
-  const [{ suspects, contradictions, judged, kept }, { classes }] = found;
+  const [answer, { classes }, { undo }] = found;
   labels = classes.map(({ label }) => label);
-  const twice = new Set(contradictions.flatMap(({ examples }) => examples.map(({ id }) => id)));
-  const doubtful = suspects.filter(({ example }) => !twice.has(example.id));
-  fill(
-    byId("judged"),
-    judged > 0 && h("p", {}, summary(doubtful.length + contradictions.length, judged, kept)),
-    judged === 0 && nothingYet("Nothing to check yet.", "Teach two classes first"),
-  );
-  newest = new Map(classes.map((one) => [one.label, one.newest]));
-  list("suspects", doubtful.map(suspectItem));
-  list(
-    "contradictions",
-    contradictions.map(({ examples }) => contradictionItem(examples)),
-  );
+  judged = answer.judged;
+  newest = undo?.id ?? null;
+  cases = merged(cases, listed(answer));
+  draw();
 }
 
-function summary(doubtful, judged, kept) {
-  const found = doubtful ? `${counted(doubtful, "picture")} to look at` : "Every picture fits its class";
-  return `${found}; ${counted(judged, "picture")} checked${kept ? `, ${kept} confirmed by you` : ""}.`;
+/** What the server has in doubt now. */
+function listed({ suspects, contradictions }) {
+  const twice = contradictions.map(({ examples, like }) => ({
+    key: `twice ${examples.map(({ id }) => id)}`,
+    examples,
+    like,
+  }));
+  const known = new Set(twice.flatMap(({ examples }) => examples.map(({ id }) => id)));
+  const doubtful = suspects.filter(({ example }) => !known.has(example.id));
+  return [
+    ...twice,
+    ...doubtful.map((suspect) => ({ key: `one ${suspect.example.id} ${suspect.example.label}`, suspect })),
+  ];
+}
+
+/** Places are kept: a case that was decided stays where it was, and one that is in doubt again is open again. */
+function merged(before, now) {
+  const open = new Map(now.map((one) => [one.key, one]));
+  const kept = before
+    .filter(({ key, decided, deciding }) => decided || deciding || open.has(key))
+    .map((one) => (open.has(one.key) && !one.deciding ? open.get(one.key) : one));
+  const there = new Set(kept.map(({ key }) => key));
+  return [...kept, ...now.filter(({ key }) => !there.has(key))];
+}
+
+function draw() {
+  const done = cases.filter(({ decided }) => decided).length;
+  fill(
+    byId("judged"),
+    judged > 0 && h("p", {}, summary(done)),
+    judged === 0 && !cases.length && nothingYet("Nothing to check yet.", "Teach two classes first"),
+  );
+  keepingFocus(byId("main"), () => {
+    list("suspects", cases.filter(({ suspect }) => suspect).map(suspectItem));
+    list("contradictions", cases.filter(({ examples }) => examples).map(contradictionItem));
+  });
+}
+
+function summary(done) {
+  const checked = `${counted(judged, "photo")} checked.`;
+  if (!cases.length) return `Every photo fits its class; ${checked}`;
+  return `${done} of ${cases.length} decided; ${checked}`;
 }
 
 function list(id, items) {
@@ -43,106 +76,142 @@ function list(id, items) {
   fill(byId(id).querySelector("ul"), items);
 }
 
-function suspectItem({ example, would_be: other, doubt }) {
+function suspectItem(one) {
+  const { example, would_be: other, doubt, like_own: own, like_other: alike } = one.suspect;
   const { id, label, name } = example;
   return item(
+    one,
     id,
     label,
     [
-      h("p", {}, "Taught as ", quoted(label), ", but the other pictures suggest ", quoted(other), "."),
+      h("h3", {}, "Taught as ", quoted(label), ", but the other photos suggest ", quoted(other)),
       h("p", { class: "faint" }, `Doubt: ${confidence(doubt)}; `, h("bdi", {}, name)),
-      h(
-        "div",
-        { class: "compared" },
-        [label, other].map((one) => compared(one, id)),
-      ),
+      h("div", { class: "compared" }, compared(other, alike), compared(label, own)),
     ],
     [
-      [["Keep ", quoted(label)], () => keep([id])],
-      [["It is ", quoted(other)], () => relabel([id], other)],
-      ["It is something else …", () => ask([id], label)],
-      ["Remove", () => remove([id]), "danger"],
+      [["Move to ", quoted(other)], () => relabel([id], other), "primary"],
+      [["Keep ", quoted(label)], () => keep([id], label)],
+      ["Something else", () => ask([id], label)],
+      ["Delete", () => remove([id]), "danger"],
     ],
+    h(
+      "a",
+      {
+        class: "button",
+        "data-key": `${one.key} sort`,
+        href: address(`/sort?left=${encodeURIComponent(label)}&right=${encodeURIComponent(other)}`),
+      },
+      "Sort the two classes",
+    ),
   );
 }
 
-/** Some other pictures of a class, to hold the doubtful one against. */
-function compared(label, id) {
-  const numbers = (newest.get(label) ?? []).filter((number) => number !== id).slice(0, COMPARED);
-  return h("div", {}, h("p", { class: "faint" }, "Other pictures of ", quoted(label)), pictures(numbers, label));
+function compared(label, numbers) {
+  return h(
+    "div",
+    {},
+    h("h4", {}, "Most like it in ", quoted(label)),
+    numbers.length ? pictures(numbers, label) : h("p", { class: "faint" }, "No other photo."),
+  );
 }
 
-function contradictionItem(examples) {
+function contradictionItem(one) {
+  const { examples } = one;
   const ids = examples.map(({ id }) => id);
   const names = [...new Set(examples.map(({ label }) => label))];
   return item(
+    one,
     ids[0],
     names[0],
     [
       h(
-        "p",
+        "h3",
         {},
-        "This picture was taught as ",
+        "This photo was taught as ",
         names.map((label, i) => [i > 0 && " and as ", quoted(label)]),
-        ".",
+      ),
+      h(
+        "div",
+        { class: "compared" },
+        names.map((label) => compared(label, one.like[examples.findIndex((example) => example.label === label)])),
       ),
     ],
     [
       ...names.map((label) => [
         ["Only ", quoted(label)],
-        () => remove(examples.filter((one) => one.label !== label).map(({ id }) => id)),
+        () =>
+          remove(
+            examples.filter((example) => example.label !== label).map(({ id }) => id),
+            [`Now it is only `, quoted(label), "."],
+          ),
       ]),
-      ["All are right", () => keep(ids)],
-      ["Remove it", () => remove(ids), "danger"],
+      ["All are right", () => keep(ids, names.join(" and "))],
+      ["Delete", () => remove(ids), "danger"],
     ],
   );
 }
 
-function item(id, label, words, actions) {
-  const element = h(
+function item(one, id, label, words, actions, more = null) {
+  const shown = photo(id, label, { kind: "picture" });
+  if (one.decided) {
+    const undo = one.decided.step === newest && button("Undo", `${one.key} undo`, () => undone(one));
+    return h("li", { class: "card verdict decided", "data-case": one.key }, shown, h("p", {}, one.decided.words), undo);
+  }
+  return h(
     "li",
-    { class: "card verdict" },
-    picture(id, label, "picture"),
+    { class: "card verdict", "data-case": one.key },
+    shown,
     h("div", {}, words),
     h(
       "div",
       { class: "row" },
-      actions.map(([title, run, kind = ""]) =>
-        h("button", { type: "button", class: kind, onclick: () => decide(element, run) }, title),
-      ),
+      actions.map(([title, run, kind], i) => button(title, `${one.key} ${i}`, () => decide(one, run), kind)),
+      more,
     ),
   );
-  return element;
 }
 
-/** What is decided leaves the list at once; the focus goes to what is next. */
-async function decide(element, run) {
-  if (!(await run())) return;
-  const next = element.nextElementSibling ?? element.previousElementSibling;
-  element.remove();
-  (next?.querySelector("button") ?? byId("main")).focus();
+const button = (words, key, onclick, kind = "") =>
+  h("button", { type: "button", class: kind, "data-key": key, onclick }, words);
+
+/** What is decided stays, small and with Undo; the focus goes to the next one that is open. */
+async function decide(one, run) {
+  if (one.deciding) return;
+  one.deciding = true; // news of it may come before the answer
+  const words = await run();
+  const step = words && (await lastStep());
+  one.deciding = false;
+  if (!words) return;
+  one.decided = { words, step };
+  newest = step;
+  draw();
+  say(`${summary(cases.filter(({ decided }) => decided).length)}`);
+  const items = [...document.querySelectorAll(".verdict")];
+  const i = items.findIndex(({ dataset }) => dataset.case === one.key);
+  const open = [...items.slice(i), ...items.slice(0, i)].find((element) => !element.matches(".decided"));
+  const to = open?.querySelector(".row button") ?? items[i]?.querySelector(".decided > button");
+  to?.focus();
+  open?.scrollIntoView({ block: "nearest" });
+}
+
+async function undone(one) {
+  if (!(await undoStep(one.decided.step))) return;
+  await look();
+  document.querySelector(`[data-case="${CSS.escape(one.key)}"] .row button`)?.focus();
 }
 
 async function change(path, body, done) {
-  const answer = await trying(() => postJson(path, body));
-  if (!answer) return false;
-  tell(done, "", { seconds: 6 });
-  say(done);
-  return true;
+  return (await trying(() => postJson(path, body))) ? done : null;
 }
 
-const keep = (ids) => change("/api/suspects/keep", { ids }, "Kept. Undo lists it again.");
-const relabel = (ids, label) =>
-  change("/api/examples/relabel", { ids, label }, `The class is ${label} now. Undo restores the old one.`);
-const remove = (ids) => change("/api/examples/delete", { ids }, "Removed. Undo restores it.");
+const keep = (ids, label) => change("/api/suspects/keep", { ids }, ["Kept as ", quoted(label), "."]);
+const relabel = (ids, label) => change("/api/examples/relabel", { ids, label }, ["Moved to ", quoted(label), "."]);
+const remove = (ids, words = "Deleted.") => change("/api/examples/delete", { ids }, words);
 
 async function ask(ids, label) {
-  const name = await askLabel(
-    "What is it?",
-    labels.filter((one) => one !== label),
-    { yes: "Change" },
-  );
-  return Boolean(name) && relabel(ids, name);
+  const others = labels.filter((one) => one !== label);
+  const name = await askLabel("What is it?", others, { yes: "Move" });
+  return name ? relabel(ids, name) : null;
 }
 
 onAny(["changed", "rebuilt", "anew"], gathered(look, 300));

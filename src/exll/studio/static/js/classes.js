@@ -1,80 +1,126 @@
 /** The Classes page: the rules, and whether each class was taught enough. */
 
-import { get, postJson } from "./api.js";
+import { address, get, postJson } from "./api.js";
+import { askExisting } from "./class_choice.js";
 import { askLabel, choice, confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h, nothingYet } from "./dom.js";
 import { onAny } from "./events.js";
+import { findFocus, keepingFocus } from "./focus.js";
 import { showGallery } from "./gallery.js";
 import { complain, tell, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
 import { progressWords } from "./progress.js";
 import { counted, percent, simple } from "./words.js";
 
-const RULES = 4;
+const MANY = 12; // classes: with more of them, only one rule of each is shown at first
+const [RULES, RULES_OF_MANY] = [4, 1];
 const PICTURES = 6;
+const KINDS = { enough: "enough", "needs more": "needs" };
+const URGENCY = ["needs more", "show it again", "too early to tell"];
+const ORDERS = {
+  taught: () => 0,
+  name: (a, b) => a.label.localeCompare(b.label, "en", { numeric: true }),
+  need: (a, b) => need(a) - need(b),
+  photos: (a, b) => a.examples - b.examples,
+};
 const opened = new Set(); // classes of which all rules are shown
-let labels = [];
+let classes = [];
+let rules = new Map();
+let next = null; // where the focus goes when the page is drawn anew
+
+const labels = () => classes.map(({ label }) => label);
+const others = (label) => labels().filter((one) => one !== label);
+const photosOf = (label) => classes.find((one) => one.label === label)?.examples ?? 0;
+
+/** The weakest first: by what is expected of photos from new places, else by the verdict. */
+const need = ({ verdict, new_groups: share, like_these: here }) =>
+  (URGENCY.includes(verdict) ? 0 : 1) + (share ?? here ?? 0);
 
 async function look() {
   const found = await trying(() => Promise.all([get("/api/classes"), get("/api/rules")]), look);
   if (!found) return;
-  const [{ classes }, { classes: ruled }] = found;
-  const rules = new Map(ruled.map((one) => [one.label, one.rules]));
-  labels = classes.map(({ label }) => label);
-  byId("find").hidden = labels.length < 2;
-  const at = document.activeElement?.dataset.key;
-  const sections = classes.map((one) => section(one, rules.get(one.label) ?? []));
-  fill(byId("classes"), sections.length ? sections : nothingYet("No class yet.", "Teach the first one"));
-  if (at) document.querySelector(`[data-key="${CSS.escape(at)}"]`)?.focus();
+  classes = found[0].classes;
+  rules = new Map(found[1].classes.map((one) => [one.label, one.rules]));
+  draw();
+}
+
+function draw() {
+  byId("find").hidden = classes.length < 2;
+  const shown = [...classes].sort(ORDERS[byId("order").value]);
+  keepingFocus(
+    byId("classes"),
+    () => fill(byId("classes"), shown.length ? shown.map(section) : nothingYet("No class yet.", "Teach the first one")),
+    next,
+  );
+  next = null;
   filter();
 }
 
-function section(one, rules) {
-  const { label, examples } = one;
-  const all = opened.has(label);
-  const action = (words, run, kind = "") =>
-    h(
-      "button",
-      { type: "button", class: kind, "data-key": `${words} ${label}`, "aria-label": `${words} ${label}`, onclick: run },
-      words,
-    );
+function section(one) {
+  const { label, examples, held_out: aside } = one;
+  const own = rules.get(label) ?? [];
   return h(
     "section",
     { class: "class", "data-label": label },
     h(
       "div",
       {},
-      h("h2", {}, h("bdi", {}, label)),
-      h("p", {}, counted(examples, "picture"), ", ", counted(one.prototypes, "rule")),
-      h("p", {}, badge(one)),
+      h("h2", {}, h("bdi", {}, label), " ", h("span", { class: `badge ${KINDS[one.verdict] ?? ""}` }, one.verdict)),
+      h(
+        "p",
+        {},
+        counted(examples, "photo"),
+        aside > 0 && `, ${aside.toLocaleString("en")} set aside`,
+        ", ",
+        counted(own.length, "rule"),
+      ),
       h("p", { class: "faint" }, progressWords(one)),
       h(
         "p",
         { class: "row" },
-        action("See all", () => showGallery(label, () => labels)),
-        action("Rename", () => rename(label)),
-        labels.length > 1 && action("Merge", () => merge(label)),
-        action("Delete", () => remove(one), "danger"),
+        action("See all", label, () => showGallery(label, labels)),
+        classes.length > 1 && sortLink(one),
+        action("Rename", label, () => rename(label)),
+        classes.length > 1 && action("Merge", label, () => merge(label)),
+        action("Delete", label, () => remove(one), "danger"),
       ),
     ),
-    h(
-      "div",
-      {},
-      rules.slice(0, all ? rules.length : RULES).map((rule) => ruleOf(rule, label)),
-      rules.length === 0 && h("p", { class: "faint" }, "No rules yet: this class is still being learned."),
-      rules.length > RULES &&
-        h(
-          "button",
-          {
-            type: "button",
-            class: "quiet",
-            "data-key": `more ${label}`,
-            "aria-expanded": String(all),
-            onclick: () => toggle(label),
-          },
-          all ? "Show fewer rules" : `Show ${counted(rules.length - RULES, "more rule")}`,
-        ),
-    ),
+    rulesOf(label, own),
+  );
+}
+
+function action(words, label, run, kind = "") {
+  const name = `${words} ${label}`;
+  return h("button", { type: "button", class: kind, "data-key": name, "aria-label": name, onclick: run }, words);
+}
+
+function sortLink({ label, confused_with: other }) {
+  const right = other === null ? "" : `&right=${encodeURIComponent(other)}`;
+  const href = address(`/sort?left=${encodeURIComponent(label)}${right}`);
+  return h("a", { class: "button", "data-key": `Sort ${label}`, "aria-label": `Sort ${label}`, href }, "Sort");
+}
+
+function rulesOf(label, own) {
+  const all = opened.has(label);
+  const few = classes.length > MANY ? RULES_OF_MANY : RULES;
+  return h(
+    "div",
+    {},
+    own.slice(0, all ? own.length : few).map((rule) => ruleOf(rule, label)),
+    own.length === 0 && h("p", { class: "faint" }, "No rules yet: this class is still being learned."),
+    own.length > few &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          "data-key": `more ${label}`,
+          "aria-expanded": String(all),
+          onclick: () => toggle(label),
+        },
+        all ? "Show fewer rules" : `Show ${counted(own.length - few, "more rule")}`,
+        h("span", { class: "unseen" }, ` of ${label}`),
+      ),
   );
 }
 
@@ -92,73 +138,89 @@ function ruleOf({ support, share, examples }, label) {
       "div",
       {},
       h("p", {}, h("b", {}, "THEN"), " ", h("strong", {}, h("bdi", {}, label))),
-      h("p", { class: "faint" }, `${percent(share)} of its pictures`),
+      h("p", { class: "faint" }, `${percent(share)} of its photos`),
     ),
   );
 }
 
-const KINDS = { enough: "enough", "needs more": "needs" };
-const badge = ({ verdict }) => h("span", { class: `badge ${KINDS[verdict] ?? ""}` }, verdict);
-
 function toggle(label) {
   if (!opened.delete(label)) opened.add(label);
-  look();
+  draw();
 }
 
 async function rename(label, given = label) {
-  const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename" });
-  if (!name || name === label) return;
+  const content = h(
+    "p",
+    {},
+    "Its photos stay as they are. If there is a class of that name already, you can merge the two.",
+  );
+  const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename", content });
+  if (!name || name === label) return findFocus(`Rename ${label}`);
+  next = `Rename ${name}`;
   try {
     await postJson("/api/classes/rename", { label, new_label: name });
-    tell(`Renamed ${label} to ${name}.`, "", { seconds: 8 });
+    tell(`Renamed "${label}" to "${name}".`, "Undo takes it back.", { seconds: 8 });
   } catch (error) {
+    next = `Rename ${label}`;
     if (error.status !== 409) complain(error, () => rename(label, name));
-    else if (
-      await choice(
-        `The class ${name} exists already`,
-        [h("p", {}, "The two can become one class.")],
-        [["Merge them", true]],
-      )
-    )
+    else if (await choice(`The class ${name} exists already`, joined(label, name), [["Merge them", true]]))
       await join(label, name);
   }
 }
 
-async function merge(label, given = "") {
-  const name = await askLabel(
-    `Merge ${label} into …`,
-    labels.filter((one) => one !== label),
-    { given, yes: "Merge" },
+const joined = (label, name) =>
+  h(
+    "p",
+    {},
+    `The ${counted(photosOf(label), "photo")} of "${label}" would be added to the ${counted(photosOf(name), "photo")} of "${name}". You can undo this.`,
   );
-  if (name && name !== label) await join(label, name);
+
+async function merge(label) {
+  const content = h(
+    "p",
+    {},
+    `Its ${counted(photosOf(label), "photo")} will be added to the class you choose. You can undo this.`,
+  );
+  const { confused_with: confused } = classes.find((one) => one.label === label);
+  const likeliest = others(label).sort((a, b) => (b === confused) - (a === confused));
+  const name = await askExisting(`Merge ${label} into …`, likeliest, { yes: "Merge", content });
+  if (name) await join(label, name);
+  else findFocus(`Merge ${label}`);
 }
 
 async function join(label, into) {
-  const done = await trying(
-    () => postJson("/api/classes/rename", { label, new_label: into, merge: true }),
-    () => merge(label, into),
-  );
-  if (done) tell(`Merged ${label} into ${into}.`, "Undo takes it back.", { seconds: 8 });
+  next = `See all ${into}`;
+  const done = await trying(() => postJson("/api/classes/rename", { label, new_label: into, merge: true }));
+  if (done) tell(`Merged "${label}" into "${into}".`, "Undo takes it back.", { seconds: 8 });
 }
 
+/** The focus goes to the class that follows. */
 async function remove({ label, examples }) {
   const sure = await confirmed(
     `Delete ${label}?`,
-    `The class and its ${counted(examples, "picture")} will be deleted. You can undo this.`,
+    `The class and its ${counted(examples, "photo")} will be deleted. You can undo this.`,
     `Delete ${label}`,
   );
-  if (sure && (await trying(() => postJson("/api/classes/delete", { label }))))
-    tell(`Deleted ${label}.`, "Undo brings it back.", { seconds: 8 });
+  if (!sure) return findFocus(`Delete ${label}`);
+  const sections = [...document.querySelectorAll(".class:not([hidden])")].map((one) => one.dataset.label);
+  const i = sections.indexOf(label);
+  next = `See all ${sections[i + 1] ?? sections[i - 1]}`;
+  if (await trying(() => postJson("/api/classes/delete", { label })))
+    tell(`Deleted "${label}".`, "Undo brings it back.", { seconds: 8 });
 }
 
 function filter() {
   const wanted = simple(byId("search").value);
   const all = [...document.querySelectorAll(".class")];
-  for (const one of all) one.hidden = !simple(one.dataset.label).includes(wanted);
+  const exact = all.some((one) => simple(one.dataset.label) === wanted);
+  const hit = (label) => (exact ? label === wanted : label.includes(wanted));
+  for (const one of all) one.hidden = wanted !== "" && !hit(simple(one.dataset.label));
   byId("found").textContent = wanted ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
 }
 
+byId("search").value = new URLSearchParams(location.search).get("class") ?? "";
 byId("search").addEventListener("input", filter);
+byId("order").addEventListener("change", draw);
 byId("find").addEventListener("submit", (event) => event.preventDefault());
 onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
 look();

@@ -1,89 +1,70 @@
-/** "No, it is ...": teaches the picture once, and shows what that did. */
+/** "No, it is this": teaches what is on the preview once, and says what that did. */
 
-import { get, postForm, postJson } from "./api.js";
-import { chips, choice } from "./dialogs.js";
-import { bar, fill, h, quoted } from "./dom.js";
+import { postForm, postJson } from "./api.js";
+import { choice } from "./dialogs.js";
+import { byId, fill, h, quoted } from "./dom.js";
 import { complain, say, trying } from "./notice.js";
 import { confidence } from "./words.js";
 
+const GONE = 404; // the server keeps what was asked about only for a while
+const [words, undo, bars] = ["did-words", "did-undo", "bars"].map(byId);
+
 export class Correction {
-  /** @param {HTMLElement} element @param {() => void} changed Called when the answer may be another. */
-  constructor(element, changed) {
-    Object.assign(this, { element, changed, busy: false });
+  /** @param {() => void} changed Called when the answer may be another. */
+  constructor(changed) {
+    Object.assign(this, { changed, busy: false });
+    undo.addEventListener("click", () => {
+      this.hint("");
+      byId("undo").click(); // which says what it has taken back
+    });
   }
 
-  clear() {
-    fill(this.element);
+  /** @param {string} hint What to do, while nothing was done. */
+  hint(hint) {
+    if (document.activeElement === undo) byId("other").focus({ preventScroll: true });
+    undo.hidden = true;
+    fill(words, hint);
   }
 
-  /** After an edit the classes may be others. What somebody is typing stays, and so does what a correction did. */
-  async offerAgain(about) {
-    const typing = this.element.querySelector("#other");
-    if (typing) await this.offer(about, () => typing.isConnected && !typing.value);
-  }
-
-  /** @param {{asked: string, prediction: any, taughtAs: any[]}} about @param {() => boolean} wanted Still, by then. */
-  async offer(about, wanted = () => true) {
-    const answer = await trying(() => get("/api/classes"));
-    if (!answer || !wanted()) return;
-    const { label, known } = about.prediction;
-    const others = answer.classes.map((one) => one.label).filter((one) => !(known && one === label));
-    const input = h("input", { id: "other", autocomplete: "off", maxlength: 100, placeholder: "a new name" });
-    const submit = (event) => {
-      event.preventDefault();
-      if (input.value.trim()) this.teach(about, input.value.trim());
-      else input.focus();
-    };
-    fill(
-      this.element,
-      h("h2", {}, known ? "Is that right?" : "What is it?"),
-      known &&
-        about.taughtAs.length === 0 &&
-        h(
-          "p",
-          {},
-          h(
-            "button",
-            { type: "button", onclick: () => this.teach(about, label) },
-            "Yes, teach it as ",
-            quoted(label),
-          ),
-        ),
-      others.length > 0 && h("p", {}, known ? "No, it is …" : "It is …"),
-      others.length > 0 && chips(others, (one) => this.teach(about, one)),
-      h(
-        "form",
-        { class: "inline", onsubmit: submit },
-        h("label", { for: "other" }, known ? "No, it is something else" : "It is something new"),
-        input,
-        h("button", {}, "Teach"),
-      ),
-    );
-  }
-
-  /** A second click while the first is on its way does nothing. */
+  /** A second press while the first is on its way does nothing. @param {{asked: string | null, file: Blob}} about */
   async teach(about, label, twoLabels = false) {
-    if (this.busy) return;
+    if (this.busy) return false;
     this.busy = true;
-    this.element.setAttribute("aria-busy", "true");
+    bars.setAttribute("aria-busy", "true");
     try {
-      this.show(await postForm("/api/correct", { label, asked: about.asked, two_labels: twoLabels }));
+      this.show(await this.send(about, { label, two_labels: twoLabels }));
       this.changed();
+      return true;
     } catch (error) {
       this.busy = false;
-      if (error.status === 409 && about.taughtAs.length) await this.settle(about, label);
-      else complain(error, () => this.teach(about, label, twoLabels));
+      const known = error.status === 409 ? await this.taughtAs(about) : [];
+      if (known.length) return await this.settle(about, known, label);
+      complain(error, () => this.teach(about, label, twoLabels));
+      return false;
     } finally {
       this.busy = false;
-      this.element.removeAttribute("aria-busy");
+      bars.removeAttribute("aria-busy");
     }
   }
 
-  /** This picture was taught as another class. */
-  async settle(about, label) {
-    const known = about.taughtAs.map((example) => example.label).join(", ");
+  async send({ asked, file }, fields) {
+    try {
+      if (asked) return await postForm("/api/correct", { asked, ...fields });
+    } catch (error) {
+      if (error.status !== GONE) throw error;
+    }
+    return postForm("/api/correct", { file, ...fields });
+  }
+
+  async taughtAs({ file }) {
+    return (await postForm("/api/predict", { file }).catch(() => null))?.taught_as ?? [];
+  }
+
+  /** This photo was taught as another class. */
+  async settle(about, examples, label) {
+    const known = examples.map((example) => example.label).join(", ");
     const answer = await choice(
-      "This picture was taught before",
+      "This photo was taught before",
       [h("p", {}, "It was taught as ", quoted(known), ". Now you say ", quoted(label), ".")],
       [
         [`Call it ${label}`, "relabel"],
@@ -91,48 +72,29 @@ export class Correction {
       ],
       `Leave it as ${known}`,
     );
-    if (answer === "both") await this.teach(about, label, true);
-    if (answer !== "relabel") return;
-    const changed = await trying(() =>
-      postJson("/api/examples/relabel", { ids: about.taughtAs.map(({ id }) => id), label }),
-    );
-    if (!changed) return;
-    fill(
-      this.element,
-      h("h2", {}, "Changed"),
-      h("p", {}, "The class of the picture is ", quoted(label), " now."),
-    );
+    if (answer === "both") return this.teach(about, label, true);
+    if (answer !== "relabel") return false;
+    const ids = examples.map(({ id }) => id);
+    const changed = await trying(() => postJson("/api/examples/relabel", { ids, label }));
+    if (!changed) return false;
+    this.#tell("The class of the photo is ", quoted(label), " now.");
     this.changed();
+    return true;
   }
 
-  show({ label, status, before, after, turned, sentence }) {
-    fill(
-      this.element,
-      h(
-        "h2",
-        {},
-        status === "already" ? "Taught before" : turned ? "Corrected" : "Not corrected yet",
-      ),
-      h("p", { role: "status" }, sentence),
-      h(
-        "div",
-        { class: "turning" },
-        h("span", {}, "Before"),
-        bar(before.probability, true),
-        h("span", {}, confidence(before.probability)),
-        h("span", {}, "Now"),
-        bar(after.probability),
-        h("span", {}, h("strong", {}, confidence(after.probability))),
-      ),
-      h(
-        "p",
-        { class: "faint" },
-        "The probability of ",
-        quoted(label),
-        " for this picture. ",
-        status === "already" ? "It was not taught again." : "It was taught once; undo takes it back.",
-      ),
-    );
-    say(sentence);
+  show({ label, status, before, after, turned }) {
+    if (status === "already") {
+      this.hint("");
+      fill(words, "Taught as ", quoted(label), " before; not taught again.");
+      return;
+    }
+    const change = `: ${confidence(before.probability)} → ${confidence(after.probability)}.`;
+    this.#tell("Taught as ", quoted(label), change, !turned && " One photo is not enough; teach a few more.");
+  }
+
+  #tell(...sentence) {
+    fill(words, ...sentence);
+    undo.hidden = false;
+    say(words.textContent.replace("→", "to"));
   }
 }

@@ -1,6 +1,7 @@
 /** Questions in a <dialog>: they close with Escape, and the focus goes back where it was. */
 
-import { byId, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { homeMessages } from "./notice.js";
 
 let counter = 0;
 
@@ -33,7 +34,7 @@ export function showDialog(title, build) {
       ),
     );
     dialog.addEventListener("close", () => {
-      document.body.append(byId("messages"));
+      homeMessages();
       dialog.remove();
       goBackTo(before);
       resolve(answer);

@@ -48,7 +48,7 @@ export function nothingYet(words, action) {
     "div",
     { class: "drop empty" },
     h("p", {}, h("strong", {}, words)),
-    h("p", { class: "row" }, h("a", { class: "button primary", href: "/teach" }, action)),
+    h("p", { class: "row" }, h("a", { class: "button primary", href: `${document.body.dataset.root ?? ""}/workbench` }, action)),
   );
 }
 

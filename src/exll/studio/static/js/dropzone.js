@@ -1,10 +1,14 @@
 /** Files however they come: dropped, in folders, pasted, picked. Each with the name of the folder it lay in. */
 
+import { tell } from "./notice.js";
+
 /** @typedef {{file: File, folder: string}} Found */
 
 const PICTURE = /\.(jpe?g|png|webp|bmp|gif|tiff?|hei[cf]|hif|avif)$/i;
 // Not every browser counts these among its images.
 const PICTURES = "image/*,.heic,.heif,.hif,.avif,.tif,.tiff";
+const NAMED = 3;
+const ORDER = new Intl.Collator("en", { numeric: true });
 const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
 const carriesFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
@@ -23,7 +27,9 @@ export function onDrop(element, received) {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     event.stopPropagation();
+    element.setAttribute("aria-busy", "true");
     const found = await dropped(event.dataTransfer);
+    element.removeAttribute("aria-busy");
     if (found.length) received(found);
   });
 }
@@ -76,7 +82,7 @@ export function pick({ many = true, folder = false, accept = PICTURES } = {}) {
   });
 }
 
-/** Folders hold much that is no picture; what was dropped by itself is judged by the server. */
+/** Folders hold much that is no photo; what was dropped by itself is judged by the server. */
 const wanted = ({ file, folder }) => !folder || (isPicture(file) && !file.name.startsWith("."));
 const folderOf = (path) => path.split("/").at(-2) ?? "";
 
@@ -86,24 +92,42 @@ async function dropped(transfer) {
     .filter((item) => item.kind === "file")
     .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   const found = [];
+  const unread = [];
   for (const entry of entries) {
     if (entry instanceof File) found.push({ file: entry, folder: "" });
-    else if (entry) await walk(entry, "", found);
+    else if (entry) await walk(entry, "", found, unread);
   }
+  if (unread.length) tell(`Could not be read: ${named(unread)}.`, "Are you allowed to read them?", { fault: true });
   return found.filter(wanted);
 }
 
-async function walk(entry, folder, found) {
-  if (entry.isFile) {
-    found.push({ file: await new Promise((done, failed) => entry.file(done, failed)), folder });
-    return;
+/** The files of a folder are read together: a drop may hold thousands. */
+async function walk(entry, folder, found, unread) {
+  const files = entry.isFile ? [entry] : [];
+  const folders = [];
+  for (const child of entry.isFile ? [] : await childrenOf(entry, unread)) (child.isFile ? files : folders).push(child);
+  const read = await Promise.allSettled(files.map((one) => new Promise((done, failed) => one.file(done, failed))));
+  for (const [i, { status, value: file }] of read.entries()) {
+    if (status === "fulfilled") found.push({ file, folder: entry.isFile ? folder : entry.name });
+    else unread.push(files[i].name);
   }
-  const reader = entry.createReader();
-  // A reader gives some hundred entries at a time, and none when it is done.
-  for (let batch = await read(reader); batch.length; batch = await read(reader)) {
-    for (const child of batch.sort((one, other) => one.name.localeCompare(other.name)))
-      await walk(child, entry.name, found);
-  }
+  for (const child of folders) await walk(child, entry.name, found, unread);
 }
 
-const read = (reader) => new Promise((done, failed) => reader.readEntries(done, failed));
+async function childrenOf(entry, unread) {
+  const reader = entry.createReader();
+  const more = () => new Promise((done, failed) => reader.readEntries(done, failed));
+  const children = [];
+  try {
+    // A reader gives some hundred entries at a time, and none when it is done.
+    for (let some = await more(); some.length; some = await more()) children.push(...some);
+  } catch {
+    unread.push(entry.name);
+  }
+  return children.sort((one, other) => ORDER.compare(one.name, other.name));
+}
+
+function named(names) {
+  const rest = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest.toLocaleString("en")} more` : "");
+}

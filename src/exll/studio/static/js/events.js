@@ -1,8 +1,18 @@
-/** News from the server: "changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "reading"; "anew" where some may have been missed. */
+/** News from the server, each with its kind; "anew" where some may have been missed. */
 
 import { address } from "./api.js";
 
-const KINDS = ["changed", "rebuilding", "rebuilt", "importing", "settings", "versions", "reading"];
+const KINDS = [
+  "changed",
+  "rebuilding",
+  "rebuilt",
+  "importing",
+  "settings",
+  "versions",
+  "reading",
+  "evaluation",
+  "inbox",
+];
 const heard = new EventTarget();
 let source = null;
 let greeted = false;

@@ -1,84 +1,198 @@
-/** The Map page: the server draws; here a circle is pointed at, walked to or looked for. */
+/** The Map page: every group as a photo, near those that look like it. */
 
 import { get } from "./api.js";
 import { byId, fill, gathered, h, nothingYet, svg } from "./dom.js";
 import { onAny } from "./events.js";
+import { layOut } from "./map_layout.js";
+import { View } from "./map_view.js";
 import { trying } from "./notice.js";
-import { pictures } from "./pictures.js";
+import { picture, pictures } from "./pictures.js";
 import { counted, simple } from "./words.js";
 
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-const HINT = "Point at a circle, touch it, or go from one to the next with Tab and the arrow keys.";
+const KEYS = { "+": "closer", "=": "closer", "-": "farther", 0: "all" };
+const PAN = 60;
+const ROOM = 22_000; // square pixels of the map for every name: more names would hide the photos
+const [THIN, WIDE] = [1.5, 3.5]; // pixels of a border
+const HINT =
+  "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
 
-const readout = h("div", { class: "card" }, h("p", {}, HINT));
+const readout = h("div", { class: "card" });
+const plane = h("div", { class: "plane scroll", role: "group" });
+const names = h("div", { class: "names", role: "group", "aria-label": "Classes" });
+const view = new View(plane, draw);
 let map = null;
-let plane = null;
-let names = null;
+let layout = null;
+let groups = [];
+let labels = [];
+let lines = [];
+let shown = "";
 
 async function look() {
-  const narrow = matchMedia("(max-width: 760px)").matches;
-  const found = await trying(() => get(`/api/map?narrow=${narrow}`), look);
+  if (!map) fill(byId("map"), h("p", { role: "status" }, "Laying out the map …"));
+  const found = await trying(() => get("/api/map"), look);
   if (!found) return;
   map = found;
-  byId("find").hidden = map.prototypes.length === 0;
+  byId("tools").hidden = map.prototypes.length === 0;
   if (!map.prototypes.length) {
     fill(byId("map"), nothingYet("No map yet.", "Teach something first"));
     return;
   }
-  const focused = document.activeElement?.dataset?.i;
-  plane = document.adoptNode(new DOMParser().parseFromString(map.svg, "text/html").querySelector("svg"));
-  names = h(
-    "div",
-    { class: "names", role: "group", "aria-label": "Classes" },
-    map.labels.map((label, k) => nameButton(label, k)),
-  );
-  fill(byId("map"), plane, h("div", { class: "readout" }, readout, names));
-  stopAt(plane.querySelector("circle"));
-  if (focused) plane.querySelector(`circle[data-i="${focused}"]`)?.focus();
+  if (!plane.isConnected)
+    fill(
+      byId("map"),
+      h("div", {}, plane, h("p", { class: "faint" }, HINT)),
+      h("div", { class: "readout" }, readout, names),
+    );
+  const at = groups.indexOf(document.activeElement);
+  build();
+  place(Boolean(layout));
+  const stop = groups[at] ?? plane.querySelector(".group"); // the largest comes first
+  stopAt(stop);
+  if (at >= 0) stop.focus();
+  else show(stop);
   filter();
 }
 
-function show(mark) {
-  const { label, support, examples } = map.prototypes[mark.dataset.i];
+function build() {
+  plane.setAttribute("aria-label", map.summary.replace(/prototype/, "group"));
+  const of = new Map(map.labels.map((label, k) => [label, k]));
+  groups = map.prototypes.map(({ label, support, examples }, i) => {
+    const k = of.get(label);
+    const image = picture(examples[0], label);
+    image.loading = "eager";
+    image.alt = `${label}, ${counted(support, "photo")}`;
+    const group = h("button", { type: "button", class: "group", "data-i": i, "data-k": k, title: image.alt }, image);
+    group.style.borderColor = map.colours[k];
+    return group;
+  });
+  lines = map.edges.map(({ one, strength }) => {
+    const k = of.get(map.prototypes[one].label);
+    return svg("line", { "data-k": k, stroke: map.colours[k], "stroke-opacity": 0.35 + 0.5 * strength });
+  });
+  labels = map.labels.map((label, k) =>
+    h("span", { class: "name", "data-k": k, "aria-hidden": "true" }, h("bdi", {}, label)),
+  );
+  const smallLast = [...groups].sort(
+    (a, b) => map.prototypes[b.dataset.i].support - map.prototypes[a.dataset.i].support,
+  );
+  fill(plane, svg("svg", { class: "edges", "aria-hidden": "true" }, lines), smallLast, labels);
+  fill(
+    names,
+    map.labels.map((label, k) => nameButton(label, k)),
+  );
+}
+
+function place(keep) {
+  if (!map?.prototypes.length || !plane.clientWidth) return;
+  layout = layOut(map.prototypes, plane.clientWidth, plane.clientHeight);
+  view.over(layout, keep);
+}
+
+function draw() {
+  if (!layout) return;
+  const { places } = layout;
+  const seen = places.map((one) => view.seen(one));
+  const thickness = Math.min(1, (places[0].side * view.zoom) / 70);
+  groups.forEach((group, i) => {
+    const side = places[i].side * view.zoom;
+    group.style.width = group.style.height = `${side}px`;
+    group.style.borderWidth = `${Math.max(THIN, Math.min(WIDE, side / 22))}px`;
+    group.style.transform = `translate(${seen[i][0] - side / 2}px, ${seen[i][1] - side / 2}px)`;
+  });
+  map.edges.forEach(({ one, other }, i) => {
+    const [from, to] = [seen[one], seen[other]];
+    for (const [name, value] of Object.entries({
+      x1: from[0],
+      y1: from[1],
+      x2: to[0],
+      y2: to[1],
+      "stroke-width": thickness * (1.5 + 4 * map.edges[i].strength),
+    }))
+      lines[i].setAttribute(name, value);
+  });
+  drawNames(seen);
+}
+
+/** Below the largest group of its class; the name of a larger class goes before that of a smaller one. */
+function drawNames(seen) {
+  const largest = new Map();
+  const totals = new Map();
+  map.prototypes.forEach(({ label, support }, i) => {
+    totals.set(label, (totals.get(label) ?? 0) + support);
+    if (support > (map.prototypes[largest.get(label)]?.support ?? 0)) largest.set(label, i);
+  });
+  const taken = [];
+  const most = (plane.clientWidth * plane.clientHeight) / ROOM;
+  const order = map.labels
+    .map((label, k) => k)
+    .sort((a, b) => lit(b) - lit(a) || totals.get(map.labels[b]) - totals.get(map.labels[a]) || a - b);
+  for (const k of order) {
+    const i = largest.get(map.labels[k]);
+    const { offsetWidth: width, offsetHeight: height } = labels[k];
+    const [x, y] = seen[i];
+    const left = Math.max(2, Math.min(plane.clientWidth - width - 2, x - width / 2));
+    const top = Math.min(plane.clientHeight - height - 2, y + (layout.places[i].side * view.zoom) / 2 - height / 2);
+    const outside = x < 0 || y < 0 || x > plane.clientWidth || y > plane.clientHeight;
+    const free =
+      !outside &&
+      taken.length < most &&
+      taken.every(([l, t, w]) => left + width < l || l + w < left || Math.abs(top - t) > height);
+    if (free) taken.push([left, top, width]);
+    labels[k].classList.toggle("off", !free);
+    labels[k].style.transform = `translate(${left}px, ${top}px)`;
+  }
+}
+
+const lit = (k) => Number(names.children[k].getAttribute("aria-pressed") === "true");
+
+function show(group) {
+  const { label, support, examples } = map.prototypes[group.dataset.i];
   for (const other of plane.querySelectorAll(".at")) other.classList.remove("at");
-  mark.classList.add("at");
+  group.classList.add("at");
+  const key = `${label} ${support} ${examples}`;
+  if (shown === key) return;
+  shown = key;
   fill(
     readout,
     h("h2", {}, h("bdi", {}, label)),
-    h("p", {}, counted(support, "picture"), support === 1 ? "" : " that look alike"),
+    h("p", {}, counted(support, "photo"), support === 1 ? "" : " that look alike"),
     pictures(examples, label, { large: true, more: support - examples.length }),
   );
 }
 
-/** One stop of the Tab key for all circles; arrows go to the nearest one that way. */
+/** One stop of the Tab key for all groups; arrows go to the nearest one that way. */
 function step(here, event) {
-  const way = WAYS[event.key];
-  if (!way) return;
+  if (KEYS[event.key] && !event.ctrlKey && !event.metaKey) view[KEYS[event.key]]();
+  else if (WAYS[event.key] && event.shiftKey) view.panBy(...WAYS[event.key].map((way) => -way * PAN));
+  else if (WAYS[event.key]) walk(here, WAYS[event.key]);
+  else return;
   event.preventDefault();
+}
+
+function walk(here, way) {
+  const from = layout.places[here.dataset.i];
   let nearest = null;
   let least = Infinity;
-  for (const one of plane.querySelectorAll("circle:not(.dim)")) {
-    const [dx, dy] = [one.cx.baseVal.value - here.cx.baseVal.value, one.cy.baseVal.value - here.cy.baseVal.value];
+  for (const one of groups) {
+    if (one.classList.contains("dim")) continue;
+    const { x, y } = layout.places[one.dataset.i];
+    const [dx, dy] = [x - from.x, y - from.y];
     const along = dx * way[0] + dy * way[1];
     const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
     if (along <= 0 || aside > 2 * along || along + 2 * aside >= least) continue;
     [nearest, least] = [one, along + 2 * aside];
   }
-  if (!nearest) return;
-  stopAt(nearest);
-  nearest.focus();
+  nearest?.focus();
 }
 
-function stopAt(circle) {
-  for (const one of plane.querySelectorAll("circle")) one.setAttribute("tabindex", one === circle ? "0" : "-1");
+function stopAt(group) {
+  for (const one of groups) one.tabIndex = one === group ? 0 : -1;
 }
 
 function nameButton(label, k) {
-  const dot = svg(
-    "svg",
-    { class: "dot", viewBox: "0 0 10 10", "aria-hidden": "true" },
-    svg("circle", { cx: 5, cy: 5, r: 4.6, fill: map.colours[k] }),
-  );
+  const dot = h("span", { class: "dot", "aria-hidden": "true" });
+  dot.style.background = map.colours[k];
   return h(
     "button",
     { type: "button", "data-k": k, "aria-pressed": "false", onclick: (event) => choose(event.currentTarget) },
@@ -93,28 +207,31 @@ function choose(button) {
 }
 
 function filter() {
-  if (!plane) return;
+  if (!map?.prototypes.length) return;
   const asked = simple(byId("search").value);
-  const hit = (element) => asked !== "" && simple(map.labels[element.dataset.k]).includes(asked);
-  for (const mark of plane.querySelectorAll("[data-k]")) {
-    mark.classList.toggle("dim", asked !== "" && !hit(mark));
-    if (mark.tagName === "text") mark.classList.toggle("shown", hit(mark));
-  }
+  const exact = map.labels.some((label) => simple(label) === asked);
+  const hit = ({ dataset }) => {
+    const label = simple(map.labels[dataset.k]);
+    return asked !== "" && (exact ? label === asked : label.includes(asked));
+  };
+  for (const mark of plane.querySelectorAll("[data-k]")) mark.classList.toggle("dim", asked !== "" && !hit(mark));
   for (const button of names.children) button.setAttribute("aria-pressed", String(hit(button)));
   byId("found").textContent = asked
     ? `${[...names.children].filter(hit).length} of ${names.children.length} found`
     : "";
+  draw();
 }
 
-/** Listens outside of the drawing: a browser would take an svg that listens for a stop of the Tab key. */
-function onCircles(name, work) {
-  byId("map").addEventListener(name, (event) => event.target.matches("circle[data-i]") && work(event.target, event));
-}
-
-onCircles("pointerover", show);
-onCircles("focusin", show);
-onCircles("click", (circle) => circle.focus());
-onCircles("keydown", step);
+plane.addEventListener("focusin", (event) => {
+  const group = event.target;
+  stopAt(group);
+  show(group);
+  view.reveal(layout.places[group.dataset.i]);
+});
+plane.addEventListener("click", (event) => event.target.closest(".group")?.focus());
+plane.addEventListener("keydown", (event) => event.target.matches(".group") && step(event.target, event));
+new ResizeObserver(gathered(() => place(false), 100)).observe(plane);
+for (const way of ["closer", "farther", "all"]) byId(way).addEventListener("click", () => view[way]());
 byId("search").addEventListener("input", filter);
 byId("find").addEventListener("submit", (event) => event.preventDefault());
 onAny(["rebuilt", "changed", "anew"], gathered(look, 500));

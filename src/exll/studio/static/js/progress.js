@@ -3,19 +3,36 @@
 import { quoted } from "./dom.js";
 import { percent } from "./words.js";
 
-export function progressWords({ advice, groups, like_these: here, new_groups: elsewhere, confused_with: other }) {
-  return [expected(here, elsewhere, groups), ...named(advice, other)];
+const VERDICTS = ["too early to tell", "needs more", "show it again", "nearly there", "enough"];
+
+export function progressWords(found) {
+  return [expected(found), ...adviceWords(found)];
 }
 
-function expected(here, elsewhere, groups) {
+function expected({ groups, like_these: here, new_groups: elsewhere }) {
   if (here === null) return "Too early to tell. ";
-  if (groups === null) return `${percent(here)} of its last pictures were recognised before they were learned. `;
+  if (groups === null) return `${percent(here)} of its last photos were recognised before they were learned. `;
   const there = elsewhere === null ? "not known" : percent(elsewhere);
   return `Expected right: ${percent(here)} on photos like these, ${there} in new places. `;
 }
 
-/** The name of the other class stands apart: it may be written from right to left. */
-function named(advice, other) {
+/** What would help a class most. The name of another class stands apart: it may be written from right to left. */
+export function adviceWords({ advice, confused_with: other }) {
   const [before, after] = other === null ? [advice] : advice.split(`"${other}"`);
-  return after === undefined ? [advice] : [before, quoted(other), after];
+  return after === undefined ? [photos(advice)] : [photos(before), quoted(other), photos(after)];
 }
+
+/** The class whose advice matters most, or undefined where all have enough. @param {any[]} classes */
+export function weakest(classes) {
+  const strength = ({ verdict, new_groups: elsewhere, like_these: here, examples }) => [
+    VERDICTS.indexOf(verdict),
+    elsewhere ?? here ?? 0,
+    examples,
+  ];
+  const compare = (one, other) => one.map((value, i) => value - other[i]).find((difference) => difference) ?? 0;
+  return classes
+    .filter(({ verdict }) => verdict !== "enough")
+    .sort((one, other) => compare(strength(one), strength(other)))[0];
+}
+
+const photos = (words) => words.replace(/\bexamples\b/g, "photos");

@@ -5,9 +5,8 @@ import { confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
 import { on, onAny } from "./events.js";
-import { whileSending } from "./leaving.js";
 import { complain, tell, trying } from "./notice.js";
-import { batches, tooLarge } from "./upload.js";
+import { batches, tooLarge, whileSending } from "./sending.js";
 import { bytes, counted } from "./words.js";
 
 const PROBLEMS = 8;

@@ -1,9 +1,10 @@
-/** What every page has: the strip that says what the model is doing, and undo. */
+/** What every page has: the strip that says what the model is doing, the queue of uploads, and undo. */
 
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
 import { complain, say, tell } from "./notice.js";
+import "./queue_strip.js";
 import "./sample.js";
 import { counted } from "./words.js";
 
@@ -44,9 +45,10 @@ function show(button, words, step) {
 }
 
 /** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
-function tellUndone({ sentence, undone_at: at }, here = false) {
-  if (!here && at <= told) return;
+function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
+  if (!asked && at <= told) return;
   told = at;
+  const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
   tell(words, "", here ? { seconds: 8 } : {});
   say(words);
@@ -54,6 +56,12 @@ function tellUndone({ sentence, undone_at: at }, here = false) {
 
 /** News of the undo that this page has just asked for may come before the answer. */
 const heardUndone = (undone) => undoing.then(() => tellUndone(undone));
+
+/** Beside the link to the Inbox. */
+function showWaiting(count) {
+  byId("waiting").hidden = !count;
+  byId("waiting").textContent = count;
+}
 
 async function look() {
   const heard = news;
@@ -64,6 +72,7 @@ async function look() {
     return;
   }
   offer(project);
+  showWaiting(project.waiting);
   if (told === Infinity) told = project.undone?.undone_at ?? 0;
   else if (project.undone) heardUndone(project.undone);
   if (project.rebuilding) state("Learning your change …", true);
@@ -76,10 +85,12 @@ on("rebuilding", ({ done, examples }) => {
   const share = examples > 200 ? ` ${Math.round((100 * done) / examples)}%` : "";
   state(`Learning your change …${share}`, true);
 });
-on("changed", ({ counts, examples, undo: last, redo: undoneLast, undone }) => {
+on("inbox", ({ waiting }) => showWaiting(waiting));
+on("changed", ({ counts, examples, waiting, undo: last, redo: undoneLast, undone }) => {
   news += 1;
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
+  showWaiting(waiting);
   if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
 });
 on("importing", ({ done, images }) => {

@@ -1,4 +1,4 @@
-/** How strict answers are: a setting of the project, on the Ask page. */
+/** How strict answers are: a setting of the project. */
 
 import { get, postJson } from "./api.js";
 import { byId } from "./dom.js";

@@ -13,6 +13,10 @@ export function percent(share) {
   return `${(share * 100).toFixed(1)}%`;
 }
 
+/** For shares of few things, where a digit more would say nothing. */
+export const wholePercent = (share) =>
+  share === 0 || share === 1 ? percent(share) : `${Math.min(99, Math.max(1, Math.round(100 * share)))}%`;
+
 /** Never 100%, even where a probability was rounded to 1. */
 export const confidence = (probability) => percent(Math.min(probability, 0.9999));
 

@@ -1,0 +1,244 @@
+"""Evaluation: how often the model is right on photos that were set aside, what it confuses, and the learning curve."""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from exll.studio.edits import HELD_OUT
+from exll.studio.errors import ConflictError
+from exll.studio.evaluation import (
+    Measured,
+    evaluations,
+    learn_again,
+    measured,
+    set_share_aside,
+    wilson,
+)
+from exll.studio.learning_curve import Order, curve
+from exll.studio.project import Project
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.shapes import REBUILDING, Changed, ExampleShape, PredictionShape
+
+LOOK_SECONDS = 0.5  # how often to see whether the page was left
+
+router = APIRouter(prefix="/api/evaluation", tags=["evaluation"], responses=PROBLEMS)
+ClassQuery = Annotated[str | None, Query(max_length=1000)]
+
+
+class Score(BaseModel):
+    """How often some photos were named rightly. "Maybe" the right class is right; unknown is wrong."""
+
+    examples: int
+    right: int
+    unusual: int = Field(description='answers that were "maybe ..."')
+    unknown: int
+    accuracy: float | None = Field(description="the share that is right; null where there are no photos")
+    interval: tuple[float, float] | None = Field(description="of the accuracy: Wilson's, 95%")
+
+    @classmethod
+    def of(cls, asked: Sequence[Measured], **more: object) -> Self:
+        right = sum(one.right for one in asked)
+        return cls(
+            examples=len(asked),
+            right=right,
+            unusual=sum(one.prediction.level == "unusual" for one in asked),
+            unknown=sum(one.answer is None for one in asked),
+            accuracy=right / len(asked) if asked else None,
+            interval=wilson(right, len(asked)) if asked else None,
+            **more,
+        )
+
+
+class ClassScore(Score):
+    label: str
+    taught: bool = Field(description="false: the model does not know this class, so none of its photos can be right")
+
+
+class Cell(BaseModel):
+    """How often photos of one class got one answer."""
+
+    truth: str
+    answer: str | None = Field(description="null: unknown")
+    count: int
+
+
+class EvaluationAnswer(Score):
+    """Of all held-out photos of classes that the model knows."""
+
+    near_duplicates: int = Field(description="how many of them are nearly the same as a taught photo of their class")
+    without_near_duplicates: Score
+    never_taught: int = Field(description="photos of other classes; they are not in the accuracy")
+    best_guess: float | None = Field(
+        description="what 'exll evaluate' calls accuracy: the nearest class counts also where the answer is unknown, "
+        "and photos of classes that were never taught count too"
+    )
+    classes: list[ClassScore] = Field(description="the worst first")
+    confusion: list[Cell] = Field(description="what is not 0, the most frequent first")
+    taught: int = Field(description="how many photos the model has learned")
+    rebuilding: bool = Field(description=REBUILDING)
+
+
+class MeasuredPhoto(BaseModel):
+    example: ExampleShape
+    prediction: PredictionShape
+    near_duplicate_of: int | None = Field(description="a taught photo of its class that is nearly the same")
+
+
+class PhotosAnswer(BaseModel):
+    photos: list[MeasuredPhoto]
+    count: int = Field(description="how many there are in all")
+
+
+class PointShape(BaseModel):
+    learned: int
+    classes: int
+    right: int
+    accuracy: float
+    interval: tuple[float, float]
+
+
+class CurveAnswer(BaseModel):
+    points: list[PointShape]
+    asked: int = Field(description="how many held-out photos were asked about at each point")
+    every: int = Field(description="of so many taught photos one was learned: 1, unless there are very many")
+    asked_every: int = Field(description="the same for the held-out photos")
+
+
+class Share(BaseModel):
+    every: Annotated[int, Field(ge=2, le=100)] = 5
+    newest: bool = Field(default=False, description="as many of the newest of each class, so that clips are not split")
+
+
+@router.get("")
+async def evaluation(project: CurrentProject) -> EvaluationAnswer:
+    """What the model as it is now says of the photos that are held out; counted once for as long as it stays so."""
+    return await project.studying.run(_evaluation, project)
+
+
+@router.get("/photos")
+async def photos(
+    project: CurrentProject,
+    truth: ClassQuery = None,
+    answer: ClassQuery = None,
+    unknown: Annotated[bool, Query(description="only those whose answer is unknown")] = False,
+    wrong: Annotated[bool, Query(description="only those whose answer is wrong")] = False,
+    near_duplicates: bool = False,
+    skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 60,
+) -> PhotosAnswer:
+    """Held-out photos with what was said of them, the most confident answers first; a cell of the confusion matrix has
+    a ``truth`` and an ``answer``."""
+
+    def wanted(one: Measured) -> bool:
+        return (
+            (truth is None or one.truth == truth)
+            and (answer is None or one.answer == answer)
+            and not (unknown and one.answer is not None)
+            and not (wrong and one.right)
+            and not (near_duplicates and one.twin is None)
+        )
+
+    return await project.studying.run(_photos, project, wanted, skip, limit)
+
+
+@router.get("/curve")
+async def learning_curve(project: CurrentProject, request: Request, order: Order = "taught") -> CurveAnswer:
+    """A fresh model learns the taught photos, in the order of teaching or one of every class in turn, and is asked
+    about the held-out photos after about ten numbers of them. It takes seconds; the event "evaluation" tells how far it
+    is, and it ends when the page is left."""
+    left = threading.Event()
+    watching = asyncio.create_task(_notice_leaving(request, left))
+    try:
+        return await project.studying.run(_curve, project, order, left)
+    finally:
+        watching.cancel()
+
+
+@router.post("/set-aside")
+async def set_aside(project: CurrentProject, wanted: Share) -> Changed:
+    """Hold out a share of the photos of every class, as one step to undo. What is held out stays so."""
+    changed = await change(project, lambda: set_share_aside(project, wanted.every, wanted.newest))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+@router.post("/learn")
+async def learn(project: CurrentProject) -> Changed:
+    """Learn all photos that are held out, as one step to undo."""
+    changed = await change(project, lambda: learn_again(project))
+    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+
+
+async def _notice_leaving(request: Request, left: threading.Event) -> None:
+    while not await request.is_disconnected():
+        await asyncio.sleep(LOOK_SECONDS)
+    left.set()
+
+
+def _evaluation(project: Project) -> EvaluationAnswer:
+    found = evaluations(project)
+    asked = [] if found is None else measured(project, found)
+    known = set() if found is None else set(found.classes)
+    counted = [one for one in asked if one.truth in known]
+    held_out = sum(project.store.counts(HELD_OUT).values()) if found is None else len(asked)
+    by_class: dict[str, list[Measured]] = {}
+    for one in asked:
+        by_class.setdefault(one.truth, []).append(one)
+    classes = [ClassScore.of(own, label=label, taught=label in known) for label, own in by_class.items()]
+    cells = Counter((one.truth, one.answer) for one in asked)
+    return EvaluationAnswer.of(
+        counted,
+        near_duplicates=sum(one.twin is not None for one in counted),
+        without_near_duplicates=Score.of([one for one in counted if one.twin is None]),
+        never_taught=held_out - len(counted),
+        best_guess=sum(one.prediction.label == one.truth for one in asked) / len(asked) if asked else None,
+        classes=sorted(classes, key=lambda one: (one.accuracy or 0.0, -one.examples, one.label)),
+        confusion=[Cell(truth=truth, answer=said, count=count) for (truth, said), count in cells.most_common()],
+        taught=sum(project.store.counts().values()),
+        rebuilding=project.live.rebuilding,
+    )
+
+
+def _photos(project: Project, wanted: Callable[[Measured], bool], skip: int, limit: int) -> PhotosAnswer:
+    found = evaluations(project)
+    chosen = [one for one in measured(project, found) if wanted(one)] if found is not None else []
+    chosen.sort(key=lambda one: -one.prediction.probability)
+    shown = chosen[skip : skip + limit]
+    examples = project.store.numbered(one.number for one in shown)
+    return PhotosAnswer(
+        photos=[
+            MeasuredPhoto(
+                example=ExampleShape.of(examples[one.number]),
+                prediction=PredictionShape.of(one.prediction),
+                near_duplicate_of=one.twin,
+            )
+            for one in shown
+        ],
+        count=len(chosen),
+    )
+
+
+def _curve(project: Project, order: Order, left: threading.Event) -> CurveAnswer:
+    found = evaluations(project)
+    if found is None:
+        raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
+    made = curve(project, found, order, left)
+    return CurveAnswer(
+        points=[
+            PointShape(
+                learned=point.learned,
+                classes=point.classes,
+                right=point.right,
+                accuracy=point.right / made.asked,
+                interval=wilson(point.right, made.asked),
+            )
+            for point in made.points
+        ],
+        asked=made.asked,
+        every=made.every,
+        asked_every=made.asked_every,
+    )

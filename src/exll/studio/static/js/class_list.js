@@ -1,0 +1,141 @@
+/** The classes of the Workbench: find them, name new ones, choose the one that is taught. */
+
+import { ClassRow } from "./class_row.js";
+import { byId, fill, h } from "./dom.js";
+import { say } from "./notice.js";
+import { adviceWords, weakest } from "./progress.js";
+import { simple } from "./words.js";
+
+const NAMED = "named classes"; // named, but without a photo yet: the server does not know them
+const SEARCHED_FROM = 9;
+const ONCE = "record by two presses";
+
+const remembered = () => JSON.parse(sessionStorage.getItem(NAMED) ?? "[]");
+const remember = (labels) => sessionStorage.setItem(NAMED, JSON.stringify(labels));
+
+export class ClassList {
+  /** @param {{record: (row: ClassRow) => void, stop: () => void, changed: () => void}} on */
+  constructor(on) {
+    /** @type {Map<string, ClassRow>} */
+    this.rows = new Map();
+    this.selected = null;
+    this.on = on;
+    const once = byId("once");
+    once.checked = localStorage.getItem(ONCE) === "true";
+    this.once = () => once.checked;
+    once.addEventListener("change", () => {
+      localStorage.setItem(ONCE, String(once.checked));
+      on.stop();
+      for (const row of this.rows.values()) row.recording(null);
+    });
+    byId("search").addEventListener("input", () => this.find());
+    byId("find").addEventListener("submit", (event) => event.preventDefault());
+    byId("new-class").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.name(byId("new-label"));
+    });
+  }
+
+  labels() {
+    return [...this.rows.keys()];
+  }
+
+  row(label) {
+    if (!this.rows.has(label)) {
+      const row = new ClassRow(label, {
+        labels: () => this.labels(),
+        once: this.once,
+        select: () => this.select(row),
+        record: () => this.on.record(row),
+        stop: () => this.on.stop(),
+      });
+      this.rows.set(label, row);
+      byId("rows").append(row.element);
+    }
+    return this.rows.get(label);
+  }
+
+  select(row) {
+    this.selected?.select(false);
+    this.selected = row;
+    row?.select(true);
+  }
+
+  /** Select a class and bring it into view. */
+  goTo(row) {
+    this.select(row);
+    row.element.scrollIntoView({ block: "nearest", inline: "center" });
+    row.hold.focus({ preventScroll: true });
+  }
+
+  name(input) {
+    const label = input.value.trim().replace(/\s+/g, " ").normalize("NFC");
+    if (!label) {
+      input.focus();
+      return;
+    }
+    if (!this.rows.has(label)) remember([...remembered(), label]);
+    const row = this.row(label);
+    input.value = byId("search").value = "";
+    this.find();
+    this.goTo(row);
+    this.welcome();
+    say(`${label}: hold the button to record, or add photos.`);
+    this.on.changed();
+  }
+
+  /** @param {any} answer Of /api/classes. */
+  show({ classes }) {
+    const taught = new Set(classes.map(({ label }) => label));
+    const named = remembered().filter((label) => !taught.has(label));
+    remember(named);
+    for (const one of classes) this.row(one.label).show(one);
+    for (const label of named) this.row(label);
+    for (const [label, row] of this.rows) if (!taught.has(label) && !named.includes(label)) this.remove(row);
+    if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
+    this.help(classes);
+    this.find();
+    this.welcome(classes.length);
+    this.on.changed();
+  }
+
+  remove(row) {
+    if (row.element.contains(document.activeElement)) byId("new-label").focus();
+    if (row === this.selected) this.select(null);
+    row.element.remove();
+    this.rows.delete(row.label);
+  }
+
+  help(classes) {
+    const found = weakest(classes);
+    const named = found && h("button", { type: "button", class: "link", onclick: () => this.goTo(this.row(found.label)) }, h("bdi", {}, found.label));
+    fill(byId("help"), ...(found ? ["What would help most: ", named, ". ", ...adviceWords(found)] : [overall(classes)]));
+  }
+
+  find() {
+    byId("find").hidden = this.rows.size < SEARCHED_FROM;
+    const wanted = simple(byId("search").value);
+    let shown = 0;
+    for (const [label, { element }] of this.rows) {
+      element.hidden = !simple(label).includes(wanted);
+      shown += Number(!element.hidden);
+    }
+    byId("found").textContent = wanted && `${shown} of ${this.rows.size} found`;
+  }
+
+  /** The way of the first minute, until there are two classes with photos. */
+  welcome(taught = this.taught ?? 0) {
+    this.taught = taught;
+    byId("start").hidden = taught > 1;
+    byId("start").classList.toggle("begun", this.rows.size > 0);
+    const step = this.rows.size === 0 ? 0 : taught === 0 ? 1 : 2;
+    [...byId("start").querySelectorAll("ol > li")].forEach((item, i) => {
+      item.classList.toggle("done", i < step);
+      if (i === step) item.setAttribute("aria-current", "step");
+      else item.removeAttribute("aria-current");
+    });
+  }
+}
+
+const overall = (classes) =>
+  classes.length ? "Every class seems to have enough photos." : "Name the first class, then show it.";

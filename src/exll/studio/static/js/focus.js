@@ -1,0 +1,31 @@
+/** The focus stays where it was when a part of a page is drawn anew, or goes to what took its place. */
+
+import { byId } from "./dom.js";
+
+const STOPS = "button:not([hidden]), a[href], input, select, summary";
+
+/** What an element is, whichever drawing it belongs to. */
+function keyOf(element) {
+  const { key, photo } = element.dataset;
+  if (key) return `[data-key="${CSS.escape(key)}"]`;
+  return photo ? `[data-photo="${CSS.escape(photo)}"]` : null;
+}
+
+/** @param {HTMLElement} root @param {() => void} draw @param {string | null} [wanted] The data-key to go to. */
+export function keepingFocus(root, draw, wanted = null) {
+  const at = /** @type {HTMLElement} */ (document.activeElement);
+  const held = root.contains(at) || (wanted !== null && at === document.body);
+  const place = [...root.querySelectorAll(STOPS)].indexOf(at);
+  const keys = [wanted && `[data-key="${CSS.escape(wanted)}"]`, at && keyOf(at)].filter(Boolean);
+  draw();
+  if (!held) return;
+  const stops = [...root.querySelectorAll(STOPS)].filter((stop) => stop.checkVisibility());
+  const same = keys.map((key) => root.querySelector(key)).find(Boolean);
+  (same ?? stops[Math.max(0, Math.min(place, stops.length - 1))] ?? byId("main")).focus();
+}
+
+/** After a dialog whose opener is gone. */
+export function findFocus(key) {
+  if (document.activeElement !== document.body) return;
+  (document.querySelector(`[data-key="${CSS.escape(key)}"]`) ?? byId("main")).focus();
+}

@@ -1,0 +1,107 @@
+/** What is seen of the queue, in the strip at the foot of every page: one progress, one cancel, one summary. */
+
+import { showDialog } from "./dialogs.js";
+import { byId, fill, h, quoted } from "./dom.js";
+import { keepFocus, say } from "./notice.js";
+import { cancel, dismiss, goOn, onQueue, tryNow } from "./queue.js";
+import { askAbout } from "./queue_conflicts.js";
+import { counted } from "./words.js";
+
+const NAMED = 3;
+const READABLE = 8000; // milliseconds that a summary without problems is shown
+
+const strip = byId("queue");
+const words = h("p");
+const meter = h("progress", { "aria-label": "Photos taught" });
+const button = (text, onclick, kind = "") => h("button", { type: "button", class: kind, onclick, hidden: true }, text);
+const buttons = {
+  tryNow: button("Try now", tryNow),
+  cancel: button("Cancel", cancel),
+  decide: button("Decide", () => askAbout(now.conflicts)),
+  details: button("Details", () => explain(now.round.problems)),
+  goOn: button("Continue", goOn),
+  dismiss: button("×", dismiss, "close"),
+};
+buttons.dismiss.setAttribute("aria-label", "Dismiss");
+let now = null;
+let said = "";
+let leaving = 0;
+
+fill(strip, h("div", {}, words, meter), h("div", { class: "row" }, Object.values(buttons)));
+
+onQueue((state) => {
+  now = state;
+  const { waiting, stopped, conflicts, round, trouble, halted } = state;
+  const learned = Object.values(round.learned).reduce((sum, count) => sum + count, 0);
+  const { setAside, before, moved, left, problems } = round;
+  const told = learned + setAside + before + moved + left + problems.length + stopped + conflicts.length;
+  const busy = waiting > 0;
+  keepFocus(strip, () => {
+    strip.hidden = !busy && told === 0;
+    meter.hidden = !busy || Boolean(trouble);
+    Object.assign(meter, { max: Math.max(1, state.total), value: round.done });
+    fill(words, busy ? working(state) : summary(state, learned));
+    fill(buttons.goOn, `Continue (${stopped.toLocaleString("en")})`);
+    fill(buttons.cancel, halted ? "Stopping …" : "Cancel").setAttribute("aria-disabled", String(halted));
+    const shown = {
+      tryNow: busy && trouble && !halted,
+      cancel: busy,
+      decide: !busy && conflicts.length,
+      details: !busy && problems.length,
+      goOn: !busy && stopped,
+      dismiss: !busy && !conflicts.length,
+    };
+    for (const [name, wanted] of Object.entries(shown)) buttons[name].hidden = !wanted;
+  });
+  strip.classList.toggle("fault", Boolean(trouble) || (!busy && problems.length > 0));
+  const news = busy ? (trouble?.message ?? "Teaching photos.") : words.textContent;
+  if (!strip.hidden && news !== said) say(news);
+  said = news;
+  clearTimeout(leaving);
+  if (!strip.hidden && !busy && !problems.length && !stopped && !conflicts.length)
+    leaving = setTimeout(dismiss, READABLE);
+  if (!busy) askAbout(conflicts, true);
+});
+
+function working({ waiting, total, round, trouble, staying }) {
+  const rest = staying && " Keep this page open.";
+  if (trouble) return [`${trouble.message} ${counted(waiting, "photo")} still to send; trying again by itself.`, rest];
+  return [
+    `Teaching ${round.done.toLocaleString("en")} of ${counted(total, "photo")}`,
+    round.label && [": ", h("bdi", {}, round.label)],
+    rest,
+  ];
+}
+
+function summary({ stopped, conflicts, round }, learned) {
+  const labels = Object.keys(round.learned);
+  const { problems } = round;
+  const names = problems.slice(0, NAMED).map(({ file }, i) => [i > 0 && ", ", h("bdi", {}, file)]);
+  return [
+    h("strong", {}, `Learned ${counted(learned, "photo")}`),
+    labels.length === 1 && [" of ", quoted(labels[0])],
+    labels.length > 1 && ` of ${counted(labels.length, "class")}`,
+    stopped > 0 ? "; cancelled." : ".",
+    problems.length > 0 && [` ${counted(problems.length, "file")} could not be learned: `, names],
+    problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
+    problems.length > 0 && ".",
+    round.setAside > 0 && ` ${counted(round.setAside, "photo")} set aside for measuring.`,
+    round.before > 0 && ` ${counted(round.before, "photo")} taught before; not taught again.`,
+    round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
+    round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,
+    conflicts.length > 0 && ` ${counted(conflicts.length, "photo")} in another class already.`,
+  ];
+}
+
+function explain(problems) {
+  return showDialog(`${counted(problems.length, "file")} could not be learned`, (close) => [
+    h(
+      "ul",
+      { class: "problems" },
+      problems.map(({ file, label, error, hint }) =>
+        h("li", {}, h("strong", {}, h("bdi", {}, file)), " (", h("bdi", {}, label), `): ${error} ${hint}`),
+      ),
+    ),
+    h("p", { class: "row end" }, h("button", { type: "button", "data-first": true, onclick: () => close() }, "Close")),
+  ]);
+}

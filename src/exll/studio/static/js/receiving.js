@@ -1,0 +1,79 @@
+/** Photos for which no class was said: folders name theirs, else the person is asked. */
+
+import { askLabel, choice } from "./dialogs.js";
+import { h } from "./dom.js";
+import { teach } from "./queue.js";
+import { newGroup } from "./sending.js";
+import { counted } from "./words.js";
+
+const PREVIEWS = 8;
+const EVERY = 5;
+
+/** @param {import("./dropzone.js").Found[]} found @param {string[]} labels Classes that there are. */
+export async function receive(found, labels) {
+  const folders = grouped(found);
+  const measuring = setAsideBox();
+  if (!folders.has("")) {
+    const answer = await askFolders(folders, measuring);
+    if (!answer) return;
+    if (answer === "folders") {
+      const options = { group: newGroup(), setAside: wanted(measuring) };
+      for (const [folder, files] of folders) teach(folder, files, options);
+      return;
+    }
+  }
+  const files = found.map(({ file }) => file);
+  const question = files.length === 1 ? "What is this?" : `What are these ${files.length} photos?`;
+  const label = await askLabel(question, labels, { content: [preview(files), files.length >= EVERY && measuring] });
+  if (label) teach(label, files, { setAside: wanted(measuring) });
+}
+
+function askFolders(folders, measuring) {
+  const one = folders.size === 1;
+  return choice(
+    one ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
+    [
+      h("p", {}, "Found:"),
+      h(
+        "ul",
+        { class: "scroll" },
+        [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "photo")}`)),
+      ),
+      measuring,
+    ],
+    [
+      [one ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
+      ["One class for all …", "one", ""],
+    ],
+  );
+}
+
+/** @returns {Map<string, File[]>} */
+function grouped(found) {
+  const folders = new Map();
+  for (const { file, folder } of found) {
+    if (!folders.has(folder)) folders.set(folder, []);
+    folders.get(folder).push(file);
+  }
+  return folders;
+}
+
+const setAsideBox = () =>
+  h("label", { class: "row" }, h("input", { type: "checkbox" }), `Set aside every ${EVERY}th photo for measuring`);
+
+const wanted = (box) => (box.querySelector("input").checked ? EVERY : 0);
+
+function preview(files) {
+  return h(
+    "ul",
+    { class: "thumbs large" },
+    files.slice(0, PREVIEWS).map((file, i) => {
+      const image = h("img", { alt: `Photo ${i + 1}, ${file.name}`, src: URL.createObjectURL(file) });
+      for (const kind of ["load", "error"]) image.addEventListener(kind, () => URL.revokeObjectURL(image.src));
+      // Few browsers show HEIC; the server does.
+      image.addEventListener("error", () => image.replaceWith(h("span", { class: "unseen" }, file.name)));
+      return h("li", {}, image);
+    }),
+    files.length > PREVIEWS && h("li", { class: "more" }, `and ${files.length - PREVIEWS} more`),
+  );
+}
