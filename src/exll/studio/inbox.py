@@ -18,6 +18,7 @@ from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.incoming import MOST_BYTES, MOST_PHOTOS
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
+from exll.studio.settings import change_settings
 from exll.studio.store import StoredImage
 from exll.types import Level
 
@@ -125,8 +126,7 @@ def dismiss(project: Project, numbers: Collection[int]) -> int:
 
 def set_inbox(project: Project, keep: bool) -> None:
     """Whether more photos are kept from now on; those that wait stay."""
-    project.store.set_metadata("inbox", "on" if keep else "off")
-    project.events.publish("settings", {"inbox": keep})
+    change_settings(project, inbox=keep)
 
 
 def tell_waiting(project: Project) -> None:
