@@ -35,7 +35,7 @@ export class Why {
     fill(evidence, reasons(found));
     if (!focus) return;
     panel.focus({ preventScroll: true });
-    panel.scrollIntoView({ block: "nearest" });
+    panel.scrollIntoView({ block: "start" });
     say(`Why: ${found.reason}`);
   }
 
