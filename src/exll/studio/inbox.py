@@ -76,14 +76,16 @@ def _teaches_nothing(project: Project, image: AnalysedImage) -> bool:
 
 
 def _add(project: Project, recent: RecentImage, answer: Answer) -> None:
-    """First the file, then the row: a file without a row is removed at the next start."""
-    stored = project.keep(recent.image)
+    """First the file, then the row: a file without a row is removed at the next start. Its thumbnail is made when
+    somebody looks."""
+    image = recent.image
+    project.pictures.keep(image.digest, image.content)
     photo = AskedPhoto(
         0,
-        stored.digest,
-        stored.format,
-        stored.nbytes,
-        stored.vector,
+        image.digest,
+        image.format,
+        len(image.content),
+        image.vector,
         recent.name,
         time.time(),
         answer.level,

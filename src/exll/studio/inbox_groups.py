@@ -62,7 +62,7 @@ def sort_photos(photos: Sequence[AskedPhoto], classifier: ExLLClassifier | None,
     known = [photo for photo in judged if photo.teaches_nothing]
     rows = np.array([row for row, photo in enumerate(judged) if not photo.teaches_nothing], np.intp)
     members = [rows[group] for group in _alike(X[rows], classifier)]
-    groups = [_group([judged[row] for row in group], X[group], classifier, false_alarms) for group in members]
+    groups = _groups([[judged[row] for row in group] for group in members], X, members, classifier)
     groups.sort(key=lambda group: (-group.worth, -len(group.photos), group.photos[0].photo.id))
     known.sort(
         key=lambda photo: ("" if photo.is_nothing or photo.now is None else str(photo.now.label), photo.photo.id)
@@ -106,15 +106,23 @@ def _cosines(X: NDArray[np.float32], classifier: ExLLClassifier | None) -> Matri
     return cosines
 
 
-def _group(
-    photos: Sequence[JudgedPhoto], X: NDArray[np.float32], classifier: ExLLClassifier | None, false_alarms: float
-) -> Group:
-    if classifier is None:
-        return Group(photos, [], "unknown", float(len(photos)))
-    shares = classifier.predict_proba(X).mean(axis=0)
-    best = np.argsort(-shares, kind="stable")[:MOST_GUESSES]
-    guesses = [(str(classifier.classes_[k]), min(1.0, float(shares[k]))) for k in best]
-    (centre,) = classifier.answers(normalise(X).mean(axis=0)[None], false_alarms=false_alarms)
-    levels = Counter(photo.now.level for photo in photos if photo.now is not None)
-    level = max(levels, key=lambda level: levels[level])
-    return Group(photos, guesses, level, len(photos) * max(0.0, centre.novelty or 0.0))
+def _groups(
+    photos: Sequence[Sequence[JudgedPhoto]],
+    X: NDArray[np.float32],
+    members: Sequence[NDArray[np.intp]],
+    classifier: ExLLClassifier | None,
+) -> list[Group]:
+    """``members`` are the rows of each group."""
+    if classifier is None or not members:
+        return [Group(group, [], "unknown", float(len(group))) for group in photos]
+    units, shares, labels = normalise(X), classifier.predict_proba(X), classifier.classes_
+    centres = classifier.answers(np.array([units[group].mean(axis=0) for group in members]))
+    groups = []
+    for group, of_group, centre in zip(members, photos, centres, strict=True):
+        mean = shares[group].mean(axis=0)
+        best = np.argsort(-mean, kind="stable")[:MOST_GUESSES]
+        guesses = [(str(labels[k]), min(1.0, float(mean[k]))) for k in best]
+        levels = Counter(photo.now.level for photo in of_group if photo.now is not None)
+        level = max(levels, key=lambda level: levels[level])
+        groups.append(Group(of_group, guesses, level, len(of_group) * max(0.0, centre.novelty or 0.0)))
+    return groups
