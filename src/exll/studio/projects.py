@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 class Entry:
     name: str
     title: str
-    changed_at: float
+    used_at: float
 
     @property
     def root(self) -> str:

@@ -13,11 +13,11 @@ class ProjectEntry(BaseModel):
     name: str
     root: str = Field(description="what all its addresses begin with: /projects/NAME; empty for the first one")
     first: bool = Field(description="whether the studio was started with it")
-    changed_at: float = Field(description="seconds since 1970")
+    used_at: float = Field(description="when something was last written in it, in seconds since 1970")
 
     @classmethod
     def of(cls, entry: Entry) -> "ProjectEntry":
-        return cls(name=entry.title, root=entry.root, first=entry.name == FIRST, changed_at=entry.changed_at)
+        return cls(name=entry.title, root=entry.root, first=entry.name == FIRST, used_at=entry.used_at)
 
 
 class ProjectsAnswer(BaseModel):

@@ -28,7 +28,7 @@ function show({ projects }) {
           here
             ? h("strong", {}, h("bdi", {}, project.name))
             : h("a", { href: `${project.root}/` }, h("bdi", {}, project.name)),
-          h("small", {}, here ? "open here" : `changed ${WHEN.format(1000 * project.changed_at)}`),
+          h("small", {}, here ? "open here" : `last used ${WHEN.format(1000 * project.used_at)}`),
         ),
         !project.first &&
           h(
