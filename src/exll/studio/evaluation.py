@@ -8,7 +8,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, Row
 
 Made = TypeVar("Made")
+Name: TypeAlias = Literal["answers", "taught", "in turn"]  # the last two are orders of a learning curve
 
 CHUNK = 128  # photos that are answered at a time: who waits for an answer goes before
 Z = 1.959963984540054  # of a normal distribution, 95% lie within
@@ -52,12 +53,12 @@ class Evaluations:
     def __init__(self, classifier: ExLLClassifier) -> None:
         self.classifier = classifier
         self.classes = [str(label) for label in classifier.classes_]
-        self._lock = threading.Lock()
-        self._made: dict[str, tuple[object, object]] = {}
+        self._locks = {name: threading.Lock() for name in get_args(Name)}  # nobody waits for another's work
+        self._made: dict[Name, tuple[object, object]] = {}
 
-    def remembered(self, name: str, key: object, make: Callable[[], Made]) -> Made:
+    def remembered(self, name: Name, key: object, make: Callable[[], Made]) -> Made:
         """Made once for as long as ``key`` is the same."""
-        with self._lock:
+        with self._locks[name]:
             if name not in self._made or self._made[name][0] != key:
                 self._made[name] = key, make()
             return cast(Made, self._made[name][1])

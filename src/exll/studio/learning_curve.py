@@ -56,7 +56,7 @@ def curve(project: Project, found: Evaluations, order: Order, left: threading.Ev
         points = list(_points(project, rows, asked, order, share, left))
         return Curve(points, len(asked), every, asked_every)
 
-    return found.remembered(f"curve {order}", (share, key_of(held_out)), make)
+    return found.remembered(order, (share, key_of(held_out)), make)
 
 
 def _points(

@@ -23,7 +23,8 @@ export class ApiError extends Error {
 /** A path of the server, as the server or a page names it, within this project. */
 export const address = (path) => ROOT + path + (KEPT.test(path) ? `?of=${KEY}` : "");
 
-export const get = (path) => send(path, {});
+/** @param {string} path @param {AbortSignal} [signal] */
+export const get = (path, signal) => send(path, { signal });
 
 export const postJson = (path, body = {}) =>
   send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });

@@ -14,6 +14,7 @@ let order = "in turn";
 let shown = null; // the answer that is drawn
 let outdated = false;
 let asked = 0;
+let stop = new AbortController();
 const place = () => byId("drawn");
 
 /** For the first time; afterwards only where it is asked for, because it takes seconds. */
@@ -41,6 +42,8 @@ function offer() {
 
 async function load() {
   const number = (asked += 1);
+  stop.abort(); // the server need not go on with the other order
+  stop = new AbortController();
   const again = place().contains(document.activeElement);
   outdated = false;
   shown = null;
@@ -49,7 +52,7 @@ async function load() {
     h("p", { role: "status" }, "Learning the photos again …"),
     h("progress", { "aria-label": "Learning curve" }),
   );
-  const answer = await trying(() => get(`/api/evaluation/curve?order=${encodeURIComponent(order)}`), load);
+  const answer = await trying(() => get(`/api/evaluation/curve?order=${encodeURIComponent(order)}`, stop.signal), load);
   if (number !== asked) return; // another order was asked for meanwhile
   if (!answer) {
     fill(place(), h("button", { type: "button", onclick: load }, "Draw the learning curve"));

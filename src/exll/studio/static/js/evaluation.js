@@ -85,8 +85,7 @@ function nothingMeasured({ taught, never_taught: never }) {
   return h(
     "div",
     { class: "drop empty" },
-    h("p", {}, h("strong", {}, words)),
-    h("p", {}, "Set some photos aside, or drop a folder of other photos: see below."),
+    h("p", {}, h("strong", {}, words), h("br"), "Set some photos aside, or drop a folder of other photos."),
     h("p", { class: "row" }, h("a", { class: "button primary", href: "#measuring-title" }, "Choose photos to measure with")),
   );
 }
