@@ -73,7 +73,10 @@ def test_a_cell_of_the_matrix_opens_its_photos_by_key_and_by_mouse(taught: Studi
     expect(photo).to_have_count(1)
     expect(photo).to_contain_text("Is mug")
     expect(photo).to_contain_text("Answer: ")
-    page.keyboard.press("Escape")
+    photo.get_by_role("button").press("Enter")  # large
+    expect(page.locator("dialog .viewer img")).to_be_visible()
+    for _ in range(2):
+        page.keyboard.press("Escape")
     expect(cell).to_be_focused()
     page.get_by_role("button", name=re.compile("See . wrong of mug")).click()
     expect(page.locator("dialog .measured li").first).to_contain_text("Is mug")
@@ -124,16 +127,10 @@ def test_the_page_is_quiet_readable_and_reached_by_keyboard(taught: Studio) -> N
     watched.check()
 
 
-def test_the_small_score_stands_where_a_page_has_a_place_for_it(taught: Studio) -> None:
+def test_the_small_score_stands_on_the_workbench_and_follows_changes(taught: Studio) -> None:
+    page = taught.open("workbench").page
+    expect(page.locator("#score")).to_be_hidden()
     held_out(taught)
-    page = taught.open("project").page
-    page.evaluate(
-        """() => {
-          const place = Object.assign(document.createElement("p"), {id: "score", hidden: true});
-          document.querySelector("main").prepend(place);
-          return import("/static/js/score.js");
-        }"""
-    )
     link = page.locator("#score a")
     expect(link).to_have_text(re.compile(r"Held-out photos: \d+% of 10 right"), timeout=SLOW)
     taught.teach("bowl", png(2, 80), held_out="true")

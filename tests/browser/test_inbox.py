@@ -76,6 +76,7 @@ def test_an_unknown_is_found_in_the_inbox_and_named(studio: Studio) -> None:
 def test_not_one_of_mine_is_marked_and_taken_back(studio: Studio) -> None:
     page = studio.open("inbox").page
     first = page.locator(".group").first
+    expect(first).to_be_visible()
     count = first.get_by_role("checkbox").count()
     first.get_by_role("button", name="Not one of mine").click()
     section = page.locator("#nothing")
@@ -129,12 +130,14 @@ def test_a_group_is_named_by_keyboard_and_the_focus_goes_on(studio: Studio) -> N
 
 @pytest.mark.parametrize(("dark", "width"), [(False, 1280), (True, NARROW)])
 def test_the_page_can_be_read_everywhere(studio: Studio, dark: bool, width: int) -> None:
+    watched = studio.open("inbox", dark=dark, width=width)
+    whole(watched.page, width)
+    expect(watched.page.locator(".group img").first).to_be_visible()
+    settled(watched.page)
+    watched.check()
     first = studio.client.get("/api/inbox").json()["groups"][-1]["photos"][0]["id"]
     studio.client.post("/api/inbox/nothing", json={"ids": [first]})
-    watched = studio.open("inbox", dark=dark, width=width)
     expect(watched.page.locator("#nothing img").first).to_be_visible()
-    settled(watched.page)
-    whole(watched.page, width)
     watched.check()
 
 
@@ -149,4 +152,4 @@ def test_keeping_can_be_switched_off(studio: Studio) -> None:
     studio.ask(png(5, 0))
     go(page, "Map")
     expect(page.locator("#waiting")).to_have_text(before)
-    studio.client.post("/api/inbox/settings", json={"keep": True})
+    studio.client.post("/api/project/settings", json={"inbox": True})

@@ -1,6 +1,7 @@
 """The pages that show and sort photos: Map, Classes, Check, Sort, and a photo large."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -8,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from browser.checks import NARROW, WIDE, Opener, check_keyboard
-from browser.studio_page import SLOW, Studio, running, settled, whole
+from browser.studio_page import SLOW, Studio, choose, running, settled, whole
 from pictures import picture
 from served import as_png, png
 
@@ -21,9 +22,6 @@ OVERLAP = """() => {
     Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0,
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)) / Math.min(a.width * a.height, b.width * b.height)));
 }"""
-FILE = """bytes => import('/static/js/viewer.js').then(({openViewer}) => {
-  openViewer({file: new File([new Uint8Array(bytes)], 'shelf.png', {type: 'image/png'})});
-})"""
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +130,11 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_set_aside_and_dele
     assert has_focus(page).startswith(("Select photo", "Open photo"))
 
 
-def test_two_things_on_one_photo_are_taught_by_two_regions(taught: Studio) -> None:
-    shelf = two_things()
-    page = taught.open("classes").page
-    page.evaluate(FILE, list(shelf))
+def test_two_things_on_one_photo_are_taught_by_two_regions(taught: Studio, tmp_path: Path) -> None:
+    (tmp_path / "shelf.png").write_bytes(two_things())
+    page = taught.open("workbench").page
+    choose(page, page.get_by_role("button", name="Choose a photo"), tmp_path / "shelf.png")
+    page.get_by_role("button", name="Draw a region").click()
     region = page.get_by_role("group", name="Region")
     expect(region).to_be_focused()
     for key in ("ArrowLeft", "ArrowUp", "Shift+ArrowLeft", "Shift+ArrowDown"):

@@ -191,6 +191,7 @@ def test_cancelling_counts_what_was_learned_and_the_rest_can_be_continued_later(
     drop_folder(page, tmp_path / "mug")
     says(page, "Teaching 24 of 60 photos")
     press(page, "Cancel")
+    says(page, "Teaching 24 of 48 photos")  # the batch under way is finished
     expect(queue(page).get_by_role("button", name="Stopping")).to_be_visible()
     held.release()
     says(page, 'Learned 48 photos of "mug"; cancelled.')

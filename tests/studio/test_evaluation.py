@@ -1,5 +1,6 @@
 """How often the model is right on photos that were set aside, what it confuses, and the learning curve."""
 
+import asyncio
 import io
 import json
 import threading
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import Request
 from PIL import Image
 
 from commands import exll
@@ -16,6 +18,7 @@ from exll.studio.edits import NOTHING
 from exll.studio.errors import ConflictError
 from exll.studio.evaluation import evaluations, measured, wilson
 from exll.studio.learning_curve import curve
+from exll.studio.routes.evaluation import _notice_leaving
 from pictures import picture
 from served import Served, as_png, assert_model_knows_its_log, png
 
@@ -99,7 +102,7 @@ def test_unknown_answers_are_wrong_and_classes_that_were_never_taught_stand_apar
     assert [(one["label"], one["right"]) for one in found["classes"] if not one["taught"]] == [("jug", 0)]
 
 
-def test_a_photo_that_is_nearly_a_taught_one_is_told(studio: Served) -> None:
+def test_a_photo_that_is_almost_equal_to_a_taught_one_is_told(studio: Served) -> None:
     fill(studio)
     before = studio.json("/api/evaluation")
     (number,) = studio.taught("kind 0", as_png(picture(0, 80)))
@@ -201,6 +204,17 @@ def test_a_learning_curve_that_nobody_waits_for_ends_and_is_not_kept(studio: Ser
     left.clear()
     made = curve(studio.project, found, "taught", left)
     assert curve(studio.project, found, "taught", left) is made
+
+
+def test_it_is_noticed_when_the_page_is_left() -> None:
+    messages = iter([{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    left = threading.Event()
+    asyncio.run(_notice_leaving(Request({"type": "http"}, receive), left))
+    assert left.is_set()
 
 
 def test_nothing_is_measured_where_nothing_is_held_out(studio: Served) -> None:

@@ -88,12 +88,12 @@ def test_one_client_cannot_fill_it_at_once() -> None:
 
 def test_it_can_be_switched_off(taught: Served) -> None:
     before = ask(taught, png(3, 0))
-    assert taught.post("/api/inbox/settings", keep=False).json() == {"keep": False}
+    assert taught.post("/api/project/settings", inbox=False).json()["inbox"] is False
     assert ask(taught, png(4, 0)) != []
     assert digests(ask(taught, png(4, 0))) == digests(before)
     assert not on_disk(taught, png(4, 0))
     assert taught.json("/api/inbox")["keep"] is False
-    taught.post("/api/inbox/settings", keep=True)
+    taught.post("/api/project/settings", inbox=True)
     assert len(ask(taught, png(4, 0))) == 2
 
 

@@ -1,4 +1,4 @@
-"""How the model does on the photos that were set aside: what it answers, and which of them are nearly taught photos.
+"""How the model does on photos that were set aside: what it answers, and which are almost equal to taught ones.
 
 An answer is right where it names the true class, also as "maybe". An unknown answer is wrong here; ``exll evaluate``
 counts its nearest class all the same.
@@ -17,27 +17,24 @@ from exll.estimator import ExLLClassifier, Prediction
 from exll.studio.actions import set_aside
 from exll.studio.edits import HELD_OUT, TAUGHT
 from exll.studio.errors import ConflictError
+from exll.studio.near_duplicates import ALMOST_EQUAL
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, Row
 
 Made = TypeVar("Made")
 
 CHUNK = 128  # photos that are answered at a time: who waits for an answer goes before
-# The cosine of two vectors from which on they count as nearly the same. With the default network frames of one clip
-# have 0.99, and a copy that was cut or saved again 0.96 to 0.99. Of 2,485 grocery photos from other shops 0.2% have
-# 0.98 with a taught one, and 6% have 0.96: other piles of the same fruit.
-NEARLY_THE_SAME = 0.98
 Z = 1.959963984540054  # of a normal distribution, 95% lie within
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was said of one photo that is held out. ``twin`` is a taught photo of its class that is nearly the same."""
+    """What was said of one photo that is held out, and a taught photo of its class that is almost equal to it."""
 
     number: int
     truth: str
     prediction: Prediction
-    twin: int | None
+    near_duplicate_of: int | None
 
     @property
     def answer(self) -> str | None:
@@ -78,7 +75,7 @@ def measured(project: Project, found: Evaluations) -> list[Measured]:
 
     def measure() -> list[Measured]:
         answers = answered(project, found.classifier, rows, share)
-        near = twins(rows, project.store.rows_of_role(TAUGHT))
+        near = near_duplicates_among(rows, project.store.rows_of_role(TAUGHT))
         return [Measured(row.id, row.label, said, near.get(row.id)) for row, said in zip(rows, answers, strict=True)]
 
     return found.remembered("answers", (share, key_of(rows)), measure)
@@ -97,8 +94,8 @@ def answered(project: Project, classifier: ExLLClassifier, rows: Sequence[Row], 
     return answers
 
 
-def twins(held_out: Sequence[Row], taught: Sequence[Row]) -> dict[int, int]:
-    """From a photo to a taught one of its class that shows nearly the same, as frames of one clip do."""
+def near_duplicates_among(held_out: Sequence[Row], taught: Sequence[Row]) -> dict[int, int]:
+    """From a photo to the taught one of its class that is almost equal to it, as frames of one clip are."""
     found: dict[int, int] = {}
     for label in dict.fromkeys(row.label for row in held_out):
         own, others = ([row for row in rows if row.label == label] for rows in (held_out, taught))
@@ -106,7 +103,7 @@ def twins(held_out: Sequence[Row], taught: Sequence[Row]) -> dict[int, int]:
             continue
         cosines = _units(own) @ _units(others).T  # (own, others)
         for row, nearest, cosine in zip(own, cosines.argmax(axis=1), cosines.max(axis=1), strict=True):
-            if cosine >= NEARLY_THE_SAME:
+            if cosine >= ALMOST_EQUAL:
                 found[row.id] = others[nearest].id
     return found
 

@@ -16,15 +16,11 @@ from exll.studio.edits import NOTHING, TAUGHT
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.incoming import MOST_BYTES, MOST_PHOTOS
+from exll.studio.near_duplicates import ALMOST_EQUAL
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
-from exll.studio.settings import change_settings
 from exll.studio.store import StoredImage
 from exll.types import Level
-
-# The cosine of two vectors from which on they show the same. Frames of a camera that is held still have .985 and more;
-# of photos taken one by one, 19 in 20 have no other that is so like them (docs/studio.md).
-SAME = 0.98
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def _teaches_nothing(project: Project, image: AnalysedImage) -> bool:
         return False
     vectors = np.array([photo.vector for photo in waiting])
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(image.vector)
-    return bool((vectors @ image.vector >= SAME * lengths).any())
+    return bool((vectors @ image.vector >= ALMOST_EQUAL * lengths).any())
 
 
 def _add(project: Project, recent: RecentImage, answer: Answer) -> None:
@@ -122,11 +118,6 @@ def dismiss(project: Project, numbers: Collection[int]) -> int:
     if count:
         tell_waiting(project)
     return count
-
-
-def set_inbox(project: Project, keep: bool) -> None:
-    """Whether more photos are kept from now on; those that wait stay."""
-    change_settings(project, inbox=keep)
 
 
 def tell_waiting(project: Project) -> None:

@@ -6,6 +6,8 @@ from exll.types import Matrix
 
 # Measured with the network "nano". Of frames of the drawn household that follow one another, 99 in 100 are above it;
 # of photos of the GroceryStore data set, 9 in 100 have another one of their class above it, and look it.
+# With efficientnet_lite0 frames of one clip have 0.99; of 2,485 grocery photos 0.2% reach it with a photo of another
+# shop, and 6% reach 0.96: other piles of the same fruit.
 ALMOST_EQUAL = 0.98
 CHUNK_ROWS = 512
 

@@ -22,7 +22,7 @@ class RecentImage:
 
 
 class RecentImages:
-    """The last ones, in memory only: asking leaves nothing on the disk."""
+    """The last ones, in memory only; what is to stay goes to the Inbox (:mod:`exll.studio.inbox`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

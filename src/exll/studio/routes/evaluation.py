@@ -30,7 +30,7 @@ router = APIRouter(prefix="/api/evaluation", tags=["evaluation"], responses=PROB
 ClassQuery = Annotated[str | None, Query(max_length=1000)]
 
 
-class Score(BaseModel):
+class Counted(BaseModel):
     """How often some photos were named rightly. "Maybe" the right class is right; unknown is wrong."""
 
     examples: int
@@ -54,7 +54,7 @@ class Score(BaseModel):
         )
 
 
-class ClassScore(Score):
+class CountedClass(Counted):
     label: str
     taught: bool = Field(description="false: the model does not know this class, so none of its photos can be right")
 
@@ -67,17 +67,17 @@ class Cell(BaseModel):
     count: int
 
 
-class EvaluationAnswer(Score):
+class EvaluationAnswer(Counted):
     """Of all held-out photos of classes that the model knows."""
 
-    near_duplicates: int = Field(description="how many of them are nearly the same as a taught photo of their class")
-    without_near_duplicates: Score
+    near_duplicates: int = Field(description="how many of them are almost equal to a taught photo of their class")
+    without_near_duplicates: Counted
     never_taught: int = Field(description="photos of other classes; they are not in the accuracy")
     best_guess: float | None = Field(
         description="what 'exll evaluate' calls accuracy: the nearest class counts also where the answer is unknown, "
         "and photos of classes that were never taught count too"
     )
-    classes: list[ClassScore] = Field(description="the worst first")
+    classes: list[CountedClass] = Field(description="the worst first")
     confusion: list[Cell] = Field(description="what is not 0, the most frequent first")
     taught: int = Field(description="how many photos the model has learned")
     rebuilding: bool = Field(description=REBUILDING)
@@ -86,7 +86,7 @@ class EvaluationAnswer(Score):
 class MeasuredPhoto(BaseModel):
     example: ExampleShape
     prediction: PredictionShape
-    near_duplicate_of: int | None = Field(description="a taught photo of its class that is nearly the same")
+    near_duplicate_of: int | None = Field(description="a taught photo of its class that is almost equal to it")
 
 
 class PhotosAnswer(BaseModel):
@@ -140,7 +140,7 @@ async def photos(
             and (answer is None or one.answer == answer)
             and not (unknown and one.answer is not None)
             and not (wrong and one.right)
-            and not (near_duplicates and one.twin is None)
+            and not (near_duplicates and one.near_duplicate_of is None)
         )
 
     return await project.studying.run(_photos, project, wanted, skip, limit)
@@ -188,12 +188,12 @@ def _evaluation(project: Project) -> EvaluationAnswer:
     by_class: dict[str, list[Measured]] = {}
     for one in asked:
         by_class.setdefault(one.truth, []).append(one)
-    classes = [ClassScore.of(own, label=label, taught=label in known) for label, own in by_class.items()]
+    classes = [CountedClass.of(own, label=label, taught=label in known) for label, own in by_class.items()]
     cells = Counter((one.truth, one.answer) for one in asked)
     return EvaluationAnswer.of(
         counted,
-        near_duplicates=sum(one.twin is not None for one in counted),
-        without_near_duplicates=Score.of([one for one in counted if one.twin is None]),
+        near_duplicates=sum(one.near_duplicate_of is not None for one in counted),
+        without_near_duplicates=Counted.of([one for one in counted if one.near_duplicate_of is None]),
         never_taught=held_out - len(counted),
         best_guess=sum(one.prediction.label == one.truth for one in asked) / len(asked) if asked else None,
         classes=sorted(classes, key=lambda one: (one.accuracy or 0.0, -one.examples, one.label)),
@@ -214,9 +214,10 @@ def _photos(project: Project, wanted: Callable[[Measured], bool], skip: int, lim
             MeasuredPhoto(
                 example=ExampleShape.of(examples[one.number]),
                 prediction=PredictionShape.of(one.prediction),
-                near_duplicate_of=one.twin,
+                near_duplicate_of=one.near_duplicate_of,
             )
             for one in shown
+            if one.number in examples  # not removed for good a moment ago
         ],
         count=len(chosen),
     )

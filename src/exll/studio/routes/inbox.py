@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from exll.studio.class_names import clean_label
 from exll.studio.edits import NOTHING
 from exll.studio.errors import MissingError
-from exll.studio.inbox import Named, dismiss, name_photos, set_inbox
+from exll.studio.inbox import Named, dismiss, name_photos
 from exll.studio.inbox_groups import Group, JudgedPhoto, sort_photos
 from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.incoming import MOST_BYTES, MOST_PHOTOS
@@ -74,7 +74,7 @@ class InboxGroup(BaseModel):
 
 
 class InboxAnswer(BaseModel):
-    keep: bool = Field(description="whether more photos are kept")
+    keep: bool = Field(description="whether more photos are kept; 'inbox' of /api/project/settings")
     waiting: int
     bytes: int
     most: int
@@ -104,10 +104,6 @@ class DismissAnswer(BaseModel):
     dismissed: int
 
 
-class InboxSettings(BaseModel):
-    keep: bool
-
-
 @router.get("")
 async def inbox(project: CurrentProject) -> InboxAnswer:
     """What waits, as the model sees it now."""
@@ -135,13 +131,6 @@ async def dismiss_photos(project: CurrentProject, wanted: Photos) -> DismissAnsw
     """Remove photos from the Inbox and from the disk. This cannot be undone."""
     numbers = set(wanted.ids)
     return DismissAnswer(dismissed=await change(project, lambda: dismiss(project, numbers)))
-
-
-@router.post("/settings")
-async def switch(project: CurrentProject, wanted: InboxSettings) -> InboxSettings:
-    """Say whether more photos are kept; those that wait stay. The event 'settings' tells of it."""
-    await change(project, lambda: set_inbox(project, wanted.keep))
-    return wanted
 
 
 @router.get("/{number}/thumbnail", response_class=Response)

@@ -3,7 +3,7 @@
 import { fill, h } from "./dom.js";
 import { onDrop, pick } from "./dropzone.js";
 import { showGallery } from "./gallery.js";
-import { picture } from "./pictures.js";
+import { photo } from "./pictures.js";
 import { adviceWords } from "./progress.js";
 import { holdable } from "./recorder.js";
 import { teach } from "./queue.js";
@@ -90,6 +90,13 @@ export class ClassRow {
     this.see([...[...numbers].reverse(), ...this.newest]);
   }
 
+  /** Opens large. By keyboard, photos are reached by "See all": four stops per class would be too many. */
+  thumb(number) {
+    const button = photo(number, this.label, { list: this.newest });
+    button.tabIndex = -1;
+    return button;
+  }
+
   see(numbers) {
     this.newest = numbers.slice(0, SHOWN);
     const key = this.newest.join();
@@ -101,7 +108,7 @@ export class ClassRow {
       Array.from({ length: SHOWN }, (_, i) => this.newest[i]).map((number) =>
         number === undefined
           ? h("li", { class: "none" })
-          : (known.get(String(number)) ?? h("li", { "data-number": number }, picture(number, this.label))),
+          : (known.get(String(number)) ?? h("li", { "data-number": number }, this.thumb(number))),
       ),
     );
   }

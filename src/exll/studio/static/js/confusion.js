@@ -77,7 +77,7 @@ const headings = (columns) =>
   h(
     "tr",
     {},
-    h("th", { scope: "col", class: "corner" }, "is \\ answer"),
+    h("th", { scope: "col", class: "axes" }, "is \\ answer"),
     columns.map((label) => h("th", { scope: "col", title: label }, h("bdi", {}, label))),
     h("th", { scope: "col" }, h("em", {}, "unknown")),
   );

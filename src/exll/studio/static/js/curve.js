@@ -78,7 +78,7 @@ function draw() {
     h(
       "p",
       { class: "faint" },
-      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the score above, because the order of learning is another.`,
+      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the accuracy above, because the order of learning is another.`,
     ),
     table(points),
   );
@@ -117,7 +117,7 @@ function drawing(points, words) {
     svg("polygon", { class: "band", points: [...upper, ...lower].join(" ") }),
     svg("polyline", { class: "line", points: line }),
     points.map(({ accuracy, learned }, i) => [
-      svg("circle", { class: "dot", cx: x(i), cy: y(accuracy), r: 4 }),
+      svg("circle", { class: "point", cx: x(i), cy: y(accuracy), r: 4 }),
       (points.length - 1 - i) % every === 0 &&
         svg("text", { x: x(i), y: HEIGHT - BOTTOM + 20, "text-anchor": i === points.length - 1 ? "end" : "middle" }, learned.toLocaleString("en")),
     ]),

@@ -11,7 +11,7 @@ import { trying } from "./notice.js";
 import { counted, percent, simple, wholePercent } from "./words.js";
 
 const FEW = 12; // classes that are shown without asking
-const MANY = 0.02; // of the photos: so many near duplicates change the score
+const MANY = 0.02; // of the photos: so many near-duplicates change the accuracy
 let found = null;
 let all = false;
 
@@ -104,7 +104,7 @@ function notes({ unusual, unknown, never_taught: never, accuracy, best_guess: be
 
 function tooGood({ examples, near_duplicates: near, without_near_duplicates: other }) {
   const one = near === 1;
-  const words = `${near.toLocaleString("en")} of them ${one ? "is" : "are"} nearly the same as a taught photo, as frames of one clip are. `;
+  const words = `${near.toLocaleString("en")} of them ${one ? "is" : "are"} almost the same as a taught photo, as frames of one clip are. `;
   return h(
     "div",
     { class: near / examples > MANY ? "caution" : "" },
@@ -112,7 +112,7 @@ function tooGood({ examples, near_duplicates: near, without_near_duplicates: oth
     h(
       "p",
       {},
-      h("button", { type: "button", onclick: () => showMeasured("Nearly the same as a taught photo", { near_duplicates: true }) }, one ? "See it" : "See them"),
+      h("button", { type: "button", onclick: () => showMeasured("Almost the same as a taught photo", { near_duplicates: true }) }, one ? "See it" : "See them"),
     ),
   );
 }

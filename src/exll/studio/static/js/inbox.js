@@ -170,7 +170,7 @@ async function told(asked, words, hint = "Undo takes it back.") {
 }
 
 byId("keep").addEventListener("change", async ({ target }) => {
-  await trying(() => postJson("/api/inbox/settings", { keep: target.checked }));
+  await trying(() => postJson("/api/project/settings", { inbox: target.checked }));
   await look();
 });
 

@@ -10,24 +10,25 @@ import { confidence, counted } from "./words.js";
 const CHIPS = 3;
 const FEW = 2; // photos: two such groups stand side by side
 const LIKELY = 0.5;
-let cards = 0;
 
 /** Photos that are to be named, marked or dismissed; whichever has no tick is left alone. */
 export class InboxCard {
   /** @param {() => void} done Called when the server did something. */
   constructor(done) {
-    cards += 1;
     Object.assign(this, { done, busy: false, labels: "", group: null });
     this.title = h("h2", { tabindex: -1 });
     this.says = h("p", { class: "says" });
     this.yes = h("p", { class: "yes" });
     this.choice = h("div");
-    const id = `name-${cards}`;
-    this.input = h("input", { id, autocomplete: "off", maxlength: 100, placeholder: "another name" });
+    this.input = h("input", {
+      autocomplete: "off",
+      maxlength: 100,
+      placeholder: "another name",
+      "aria-label": "Name of another class",
+    });
     this.form = h(
       "form",
       { class: "inline", onsubmit: (event) => this.submit(event) },
-      h("label", { for: id, class: "unseen" }, "Another class"),
       this.input,
       h("button", {}, "Teach"),
     );

@@ -1,17 +1,16 @@
 /** Photos with a tick each, in a list that others may add to and remove from. */
 
 import { address } from "./api.js";
-import { showDialog } from "./dialogs.js";
 import { h } from "./dom.js";
+import { trying } from "./notice.js";
+import { openViewer } from "./viewer.js";
 
 /** @typedef {{id: number, name: string, image: string, thumbnail: string}} Photo */
 
-/** @param {Photo} photo */
-function openLarge(photo) {
-  showDialog(`Photo ${photo.id}`, () => [
-    h("img", { class: "large", src: address(photo.image), alt: `Photo ${photo.id}` }),
-    h("p", { class: "faint" }, h("bdi", {}, photo.name)),
-  ]);
+/** With the tool to teach a region, for a photo that shows several things. @param {Photo} photo */
+async function openLarge(photo) {
+  const response = await trying(() => fetch(address(photo.image)));
+  if (response?.ok) await openViewer({ file: new File([await response.blob()], photo.name) });
 }
 
 export class Tiles {

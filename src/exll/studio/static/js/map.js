@@ -13,7 +13,7 @@ const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowU
 const KEYS = { "+": "closer", "=": "closer", "-": "farther", 0: "all" };
 const PAN = 60;
 const ROOM = 22_000; // square pixels of the map for every name: more names would hide the photos
-const [THIN, WIDE] = [1.5, 3.5]; // pixels of a border
+const [THIN, WIDE] = [2, 3.5]; // pixels of a border
 const HINT =
   "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
 

@@ -1,10 +1,10 @@
 /** Held-out photos with what was said of them, in a dialog. */
 
-import { address, get } from "./api.js";
+import { get } from "./api.js";
 import { showDialog } from "./dialogs.js";
-import { fill, h } from "./dom.js";
+import { h } from "./dom.js";
 import { trying } from "./notice.js";
-import { picture } from "./pictures.js";
+import { photo, picture } from "./pictures.js";
 import { confidence, counted } from "./words.js";
 
 const PAGE = 60;
@@ -13,6 +13,7 @@ const PAGE = 60;
 export function showMeasured(title, which) {
   return showDialog(title, () => {
     const list = h("ul", { class: "measured" });
+    const numbers = [];
     const words = h("p", { role: "status" }, "Looking …");
     const more = h("button", { type: "button", hidden: true, onclick: () => load() }, "Show more");
     async function load() {
@@ -20,24 +21,25 @@ export function showMeasured(title, which) {
       const query = new URLSearchParams({ ...which, skip: start, limit: PAGE });
       const page = await trying(() => get(`/api/evaluation/photos?${query}`), load);
       if (!page) return;
-      list.append(...page.photos.map(item));
+      numbers.push(...page.photos.map(({ example }) => example.id));
+      list.append(...page.photos.map((one) => item(one, numbers)));
       words.textContent = counted(page.count, "photo");
       more.hidden = list.children.length >= page.count;
-      if (start) list.children[start]?.querySelector("a").focus();
+      if (start) list.children[start]?.querySelector("button").focus();
     }
     load();
     return [words, list, more];
   });
 }
 
-function item({ example, prediction, near_duplicate_of: twin }) {
+function item({ example, prediction, near_duplicate_of: taught }, list) {
   return h(
     "li",
     {},
-    opened(example),
+    photo(example.id, example.label, { list }),
     h("p", {}, "Is ", h("strong", {}, h("bdi", {}, example.label))),
     h("p", {}, said(prediction)),
-    twin !== null && h("p", { class: "twin" }, picture(twin, example.label), "taught, nearly the same"),
+    taught !== null && h("p", { class: "beside" }, picture(taught, example.label), "taught, almost the same"),
   );
 }
 
@@ -46,7 +48,3 @@ function said({ label, known, level, probability }) {
   if (!known) return ["Answer: unknown (nearest: ", h("bdi", {}, label), ")"];
   return [level === "unusual" ? "Answer: maybe " : "Answer: ", h("strong", {}, h("bdi", {}, label)), sure];
 }
-
-/** Large, in a tab of its own. */
-const opened = ({ id, image, label }) =>
-  h("a", { href: address(image), target: "_blank", title: "See it large" }, picture(id, label));

@@ -59,7 +59,8 @@ export const queued = () => unstored + state.waiting;
 export function onQueue(listener) {
   const tell = () => {
     const total = state.round.done + queued();
-    listener({ ...state, waiting: queued(), total, halted, trouble, staying: unstored > 0 || mayLeave !== null });
+    const stopping = halted || state.ending;
+    listener({ ...state, waiting: queued(), total, stopping, trouble, staying: unstored > 0 || mayLeave !== null });
   };
   heard.addEventListener("change", tell);
   tell();

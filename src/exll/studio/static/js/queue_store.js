@@ -49,14 +49,16 @@ export class QueueStore {
     });
   }
 
-  /** How many wait and how many were cancelled; photos that are in another class already; and the round. */
+  /** How many wait and how many were cancelled; whether the batch under way is the last one after a cancel; photos that
+   * are in another class already; and the round. */
   read() {
     return this.within(async ({ waiting, conflicts, notes }) => {
       const round = { ...newRound(), ...(await notes.get("round")) };
       const [all, open] = [await waiting.count(round.dropped), await waiting.count(round.stopped)];
       const last = round.sending ? round.tried.filter((key) => key <= round.stopped).length : 0;
       const undecided = (await conflicts.all(0)).map(({ key, label, taughtAs }) => ({ key, label, taughtAs }));
-      return { waiting: open + last, stopped: all - open - last, conflicts: undecided, round };
+      const ending = open === 0 && last > 0;
+      return { waiting: open + last, ending, stopped: all - open - last, conflicts: undecided, round };
     });
   }
 
@@ -158,8 +160,9 @@ export class QueueStore {
 
 /** What several stores hold, as if it were one. */
 export function together(states) {
-  const all = { waiting: 0, stopped: 0, conflicts: [], round: newRound() };
-  for (const [store, { waiting, stopped, conflicts, round }] of states.entries()) {
+  const all = { waiting: 0, ending: false, stopped: 0, conflicts: [], round: newRound() };
+  for (const [store, { waiting, ending, stopped, conflicts, round }] of states.entries()) {
+    all.ending ||= ending;
     all.waiting += waiting;
     all.stopped += stopped;
     all.conflicts.push(...conflicts.map((one) => ({ ...one, store })));

@@ -31,7 +31,7 @@ fill(strip, h("div", {}, words, meter), h("div", { class: "row" }, Object.values
 
 onQueue((state) => {
   now = state;
-  const { waiting, stopped, conflicts, round, trouble, halted } = state;
+  const { waiting, stopped, conflicts, round, trouble, stopping } = state;
   const learned = Object.values(round.learned).reduce((sum, count) => sum + count, 0);
   const { setAside, before, moved, left, problems } = round;
   const told = learned + setAside + before + moved + left + problems.length + stopped + conflicts.length;
@@ -42,9 +42,9 @@ onQueue((state) => {
     Object.assign(meter, { max: Math.max(1, state.total), value: round.done });
     fill(words, busy ? working(state) : summary(state, learned));
     fill(buttons.goOn, `Continue (${stopped.toLocaleString("en")})`);
-    fill(buttons.cancel, halted ? "Stopping …" : "Cancel").setAttribute("aria-disabled", String(halted));
+    fill(buttons.cancel, stopping ? "Stopping …" : "Cancel").setAttribute("aria-disabled", String(stopping));
     const shown = {
-      tryNow: busy && trouble && !halted,
+      tryNow: busy && trouble && !stopping,
       cancel: busy,
       decide: !busy && conflicts.length,
       details: !busy && problems.length,

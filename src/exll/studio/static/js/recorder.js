@@ -88,7 +88,7 @@ export function holdable(button, once, { start, stop }) {
   };
   button.addEventListener("keydown", keyed(press));
   button.addEventListener("keyup", keyed(release));
-  // Screen readers and voice control click without a press, and cannot hold.
+  // Screen readers click without a press, and cannot hold.
   button.addEventListener("click", (event) => event.detail || (on ? end() : begin()));
   return () => (on = false);
 }

@@ -1,4 +1,4 @@
-/** The score on held-out photos as a small figure, on pages that have a place for it. */
+/** The accuracy on held-out photos as a small figure, on pages that have a place for it. */
 
 import { address, get } from "./api.js";
 import { byId, fill, h } from "./dom.js";
@@ -6,6 +6,7 @@ import { onAny } from "./events.js";
 import { counted, wholePercent } from "./words.js";
 
 const QUIET = 3000; // milliseconds without a change
+const FIRST = 1000;
 const LEAST = 5000; // between two questions
 let timer = 0;
 let asked = -LEAST;
@@ -36,5 +37,5 @@ function lookSoon() {
 
 if (byId("score")) {
   onAny(["changed", "rebuilt", "anew", "settings"], lookSoon);
-  look();
+  setTimeout(look, FIRST); // the page itself comes first
 }

@@ -9,6 +9,7 @@ import { byId, fill, gathered, h, wait } from "./dom.js";
 import { complain, say, tell, trying } from "./notice.js";
 import { see, seeNothing, showLooks } from "./preview.js";
 import { tooLarge } from "./sending.js";
+import { openViewer } from "./viewer.js";
 import { Why } from "./why.js";
 
 const BETWEEN = 60; // milliseconds from one question of the camera to the next, at least
@@ -16,7 +17,7 @@ const SPOKEN_EVERY = 4000;
 const HINT = "Press the right class below to teach it.";
 
 const [stage, says, level, explain, thing] = ["stage", "says", "level", "explain", "new-thing"].map(byId);
-const [live, freeze, change] = ["live", "freeze", "switch"].map(byId);
+const [live, freeze, change, region] = ["live", "freeze", "switch", "region"].map(byId);
 
 export class Stage {
   constructor() {
@@ -39,6 +40,7 @@ export class Stage {
     live.addEventListener("click", () => (this.camera.stream ? this.stop() : trying(() => this.watch())));
     freeze.addEventListener("click", () => (this.watching ? this.freeze() : trying(() => this.watch())));
     change.addEventListener("click", () => trying(() => this.camera.change()));
+    region.addEventListener("click", () => this.drawRegion());
     explain.addEventListener("click", () => this.explain());
     byId("why-close").addEventListener("click", () => this.why.close());
     byId("why").addEventListener("keydown", (event) => event.key === "Escape" && this.why.close());
@@ -60,11 +62,11 @@ export class Stage {
   /** Nothing to see. */
   rest() {
     this.now = null;
-    seeNothing(h("strong", {}, "Use the camera"), h("br"), "or drop or paste a photo here");
+    seeNothing(h("strong", {}, "Show something"), h("br"), "with the camera, or drop or paste a photo here");
     fill(says);
-    fill(level, "The answer stands here.");
+    fill(level, h("span", { class: "faint" }, "The answer appears here."));
     stage.classList.remove("unusual", "unknown");
-    explain.hidden = thing.hidden = true;
+    explain.hidden = thing.hidden = region.hidden = true;
     this.bars.clear();
     this.correction.hint("");
     this.why.close();
@@ -216,7 +218,7 @@ export class Stage {
     this.now = { file, asked: null, prediction: null };
     fill(says, "Nothing taught yet");
     fill(level, "Teach this as the first class: type its name below.");
-    thing.hidden = false;
+    thing.hidden = region.hidden = false;
   }
 
   show(file, { asked, prediction, probabilities, taught_as: taughtAs, looks }) {
@@ -226,7 +228,7 @@ export class Stage {
     for (const kind of ["unusual", "unknown"]) stage.classList.toggle(kind, prediction.level === kind);
     showAnswer(says, level, prediction, this.watching ? [] : taughtAs);
     this.bars.show(probabilities, prediction);
-    explain.hidden = thing.hidden = false;
+    explain.hidden = thing.hidden = region.hidden = false;
     this.announce(prediction);
   }
 
@@ -251,6 +253,15 @@ export class Stage {
       return false;
     }
     return this.correction.teach(this.now, label);
+  }
+
+  /** For photos with several things: each is taught by a region of its own. */
+  async drawRegion() {
+    if (this.watching) this.freeze();
+    const { file, asked } = this.now;
+    const shown = stage.querySelector("img")?.dataset.unseen && asked;
+    const blob = shown ? await (await fetch(address(`/api/asked/${asked}/image`))).blob() : file;
+    await openViewer({ file, blob });
   }
 
   explain() {

@@ -42,7 +42,7 @@ export class Tiles {
       "⤢",
     );
     const mark = h("span", { class: "alike", hidden: true });
-    const when = new Date(taught * 1000).toLocaleString();
+    const when = new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
     const tile = h(
       "li",
       { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" },

@@ -197,7 +197,12 @@ class TaughtPhoto extends Viewer {
     fill(
       this.facts,
       h("h3", {}, label ? h("bdi", {}, label) : "None of the classes"),
-      h("p", { class: "faint" }, h("bdi", {}, name), `, taught ${new Date(taught * 1000).toLocaleString()}`),
+      h(
+        "p",
+        { class: "faint" },
+        h("bdi", {}, name),
+        `, taught ${new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`,
+      ),
       box && h("p", {}, "A region of a larger photo."),
       aside && h("p", {}, "Set aside for measuring: it was not learned."),
       example.deleted && h("p", {}, "This photo was deleted."),
