@@ -4,6 +4,7 @@ They are opened when somebody asks for them. Opening, closing and moving them is
 """
 
 import asyncio
+import contextvars
 import logging
 import os
 import re
@@ -137,7 +138,7 @@ class Projects:
                 await self.make(SAMPLE)
             if await self._is_empty(name):
                 self._filling.add(name)
-                self.background.submit(self._fill, name)
+                self.background.submit(contextvars.copy_context().run, self._fill, name)  # a step says who made it
                 return self._entry(name)
         return self._entry(SAMPLE)
 
