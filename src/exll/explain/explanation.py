@@ -1,6 +1,5 @@
 """The hit, the near hit and the near miss behind one answer, in numbers that add up."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -111,6 +110,8 @@ class Explanation:
         for name, evidence in self.evidence.items():
             words = f'"{evidence.label}", {evidence.ranked_by()}: {evidence.named()}'
             lines.append(f"{name:12} {one_line(words)}")
+        if self.examples_of_nothing:
+            lines.append(f"{'of nothing':12} {one_line(', '.join(map(file_name, self.examples_of_nothing)))}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -194,7 +195,7 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS, unlike
             pair_counts={
                 inference.labels[truth]: count for truth, count in sorted(counts.items(), key=lambda item: -item[1])
             },
-            reason=_looks_like_nothing(nothing)
+            reason=_looks_like_nothing(len(nothing))
             + inference.reason(
                 k,
                 global_k,
@@ -216,14 +217,12 @@ def explain(learner: ExLL, x: Vector, false_alarms: float = FALSE_ALARMS, unlike
         )
 
 
-def _looks_like_nothing(names: Sequence[str]) -> str:
-    """How the reason begins where examples of nothing are nearer than every prototype."""
-    if not names:
+def _looks_like_nothing(count: int) -> str:
+    """How the reason begins where so many examples of nothing are nearer than every prototype."""
+    if not count:
         return ""
-    more = len(names) - EXAMPLES_NAMED
-    shown = ", ".join(map(file_name, names[:EXAMPLES_NAMED])) + (f" and {more} more" if more > 0 else "")
-    was = "was" if len(names) == 1 else "were"
-    return f"It looks more like {shown}, which {was} said to be none of the classes, than like any group of a class. "
+    examples = "an example" if count == 1 else f"{count:,} examples"
+    return f"It looks more like {examples} of nothing than like any group of a class. "
 
 
 def _counts(part: Matrix) -> bool:

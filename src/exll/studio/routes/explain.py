@@ -64,6 +64,7 @@ class ExplainAnswer(BaseModel):
     near_hit: EvidenceShape | None
     near_miss: EvidenceShape | None
     local_choice: EvidenceShape | None = Field(description="the nearest prototype, where it is of another class")
+    nothing: list[Picture] = Field(description="examples of none of the classes that are more like it than any group")
     where: list[WhereShape]
     image: str
     details: dict[str, Any] = Field(description="the whole explanation, as exll explain --json gives it")
@@ -115,6 +116,7 @@ def _explained(project: Project, recent: RecentImage, false_alarms: float) -> Ex
         near_hit=None if explanation.near_hit is None else _evidence(explanation.near_hit),
         near_miss=None if explanation.near_miss is None else _evidence(explanation.near_miss),
         local_choice=None if explanation.local_choice is None else _evidence(explanation.local_choice),
+        nothing=[_picture(int(name)) for name in explanation.examples_of_nothing],
         where=where,
         image=f"/api/asked/{image.digest}/image",
         details=explanation.to_dict(),
@@ -131,16 +133,12 @@ def _evidence(evidence: Evidence) -> EvidenceShape:
         score=evidence.score,
         similarity=evidence.similarity,
         membership=evidence.membership,
-        examples=[
-            Picture(
-                example=int(remembered.name),
-                cosine=remembered.cosine,
-                image=image_url(int(remembered.name)),
-                thumbnail=thumbnail_url(int(remembered.name)),
-            )
-            for remembered in evidence.examples
-        ],
+        examples=[_picture(int(remembered.name), remembered.cosine) for remembered in evidence.examples],
     )
+
+
+def _picture(number: int, cosine: float | None = None) -> Picture:
+    return Picture(example=number, cosine=cosine, image=image_url(number), thumbnail=thumbnail_url(number))
 
 
 def _where(learner: ImageLearner, image: AnalysedImage, label: str, against: str | None) -> WhereShape:

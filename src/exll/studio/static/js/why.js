@@ -61,6 +61,12 @@ function reasons(found) {
   return [
     h("p", {}, found.reason),
     where(found),
+    found.nothing.length > 0 &&
+      card("Not one of mine", ["You said that these are none of your classes. It looks more like them."], {
+        examples: found.nothing,
+        label: "none of the classes",
+        similarity: null,
+      }),
     card("Hit", [says, ...of(hit), "."], hit),
     nearHit
       ? card("Near hit", ["It also looks like these, another kind of ", quoted(nearHit.label), "."], nearHit)
