@@ -163,6 +163,9 @@ def test_the_like_of_what_is_nothing_is_unknown_then_and_not_kept(taught: Served
     assert waiting(taught) == []
     (example,) = taught.json("/api/inbox")["nothing"]
     assert (example["role"], example["label"]) == ("nothing", "")
+    why = taught.ask(like_it[0], "/api/explain").json()
+    assert [picture["example"] for picture in why["nothing"]] == [example["id"]]
+    assert why["reason"].startswith("It looks more like an example of nothing than like any group of a class.")
     assert_model_is_its_log(taught.project)
     # taken back, it waits again; named, it is taught
     assert taught.post("/api/examples/delete", ids=[example["id"]]).json()["changed"] == 1
