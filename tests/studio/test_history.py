@@ -1,12 +1,18 @@
 """Undo and redo, whose step it is, photos that are set aside, and versions to return to."""
 
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from exll import ImageLearner, load
+from exll.studio.actions import relabel
+from exll.studio.dataset_export import export_model
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
+from exll.studio.versions import MOST_VERSIONS
 from served import Served, assert_model_is_its_log, assert_model_knows_its_log, png
 
 ONE, OTHER = {"X-Exll-Client": "page-1"}, {"X-Exll-Client": "page-2"}
@@ -186,3 +192,50 @@ def test_projects_of_before_are_brought_here(tmp_path: Path) -> None:
     with Project(tmp_path / "p", "nano") as project:
         assert project.store.counts() == {}
         assert project.store.versions() == []
+
+
+def test_a_photo_is_never_twice_in_a_class(studio: Served) -> None:
+    fill(studio)
+    (second,) = studio.taught("kind 1", png(0, 0), two_labels="true")
+    assert studio.post("/api/examples/relabel", ids=[second], label="kind 0").json()["changed"] == 1
+    assert studio.project.store.counts() == {"kind 0": 6, "kind 1": 6, "kind 2": 6}
+    studio.client.post("/api/undo")
+    assert studio.project.store.counts()["kind 1"] == 7
+    studio.post("/api/classes/rename", label="kind 1", new_label="kind 0", merge=True)
+    assert studio.project.store.counts() == {"kind 0": 12, "kind 2": 6}
+    studio.settle()
+    assert_model_knows_its_log(studio.project, alike=False)
+
+
+def test_a_step_says_how_many_photos_it_changed(studio: Served) -> None:
+    fill(studio)
+    assert studio.post("/api/examples/relabel", ids=[1, 7, 999], label="kind 1").json()["changed"] == 1
+    assert studio.json("/api/project")["undo"]["sentence"] == 'Moved 1 photo to "kind 1".'
+
+
+def test_versions_are_bounded(studio: Served) -> None:
+    studio.taught("mug", png(0, 0))
+    for number in range(MOST_VERSIONS):
+        assert studio.post("/api/versions", name=str(number)).status_code == 200
+    assert studio.post("/api/versions", name="one more").status_code == 409
+
+
+def test_an_exported_model_is_never_in_the_middle_of_a_step(studio: Served, tmp_path: Path) -> None:
+    for kind in range(3):
+        studio.taught(f"kind {kind}", *photos(kind, 20))
+    ended = threading.Event()
+
+    def move_to_and_fro() -> None:
+        while not ended.is_set():
+            for label in ("kind 1", "kind 0"):
+                studio.project.live.write(partial(relabel, studio.project, range(1, 21), label)).result()
+
+    mover = threading.Thread(target=move_to_and_fro)
+    mover.start()
+    try:
+        for _ in range(6):
+            export_model(studio.project, tmp_path / "m.exll")
+            assert load(tmp_path / "m.exll", ImageLearner).classifier.learner_.learned_count == 60
+    finally:
+        ended.set()
+        mover.join()

@@ -271,3 +271,17 @@ def test_without_a_model_photos_are_grouped_too(taught: Served) -> None:
     found = sort_photos(kept, None, 0.06)
     assert [len(group.photos) for group in found.groups] == [1, 1]
     assert sort_photos([], None, 0.06).groups == []
+
+
+def test_removing_for_good_leaves_what_waits_and_takes_what_was_deleted(taught: Served) -> None:
+    kept = ask(taught, png(3, 0), png(4, 0))
+    taught.post("/api/inbox/teach", ids=numbers(kept), label="cup")
+    taught.client.post("/api/undo")
+    taught.post("/api/project/purge")
+    assert digests(waiting(taught)) == digests(kept)  # they wait again, so they stay
+    taught.post("/api/inbox/teach", ids=[kept[0].id], label="cup")
+    (example,) = taught.json("/api/examples?label=cup")["examples"]
+    taught.post("/api/examples/delete", ids=[example["id"]])
+    assert digests(waiting(taught)) == digests(kept[1:])  # what is deleted does not wait again
+    taught.post("/api/project/purge")
+    assert not taught.project.pictures.has(kept[0].digest)

@@ -2,7 +2,7 @@
 runs in the writer's thread."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -71,7 +71,8 @@ def teach_images(
     is held out."""
     known = _known(project, offered, label, two_labels)
     fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
-    if not all(project.pictures.has(offer.image.digest) for offer in fresh):
+    needed = [digest for offer in fresh for digest in (offer.image.digest, offer.source) if digest is not None]
+    if not all(map(project.pictures.has, needed)):
         raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
     added: list[StoredExample] = []
     if fresh:
@@ -149,19 +150,25 @@ def belief(project: Project, vector: NDArray[np.float32], label: str) -> Belief:
 
 
 def relabel(project: Project, numbers: Collection[int], label: str) -> int:
-    return _edited(project, "relabel", f'Moved {counted(len(numbers), "photo")} to "{label}".', numbers, label)
+    return _relabelled(
+        project, "relabel", lambda count: f'Moved {counted(count, "photo")} to "{label}".', numbers, label
+    )
 
 
 def set_aside(project: Project, numbers: Collection[int], held_out: bool) -> int:
     """Hold examples out, so that the model can be measured with them; or have them learned."""
-    photos = counted(len(numbers), "photo")
-    sentence = f"Set {photos} aside." if held_out else f"Taught {photos} that had been set aside."
+
+    def sentence(count: int) -> str:
+        photos = counted(count, "photo")
+        return f"Set {photos} aside." if held_out else f"Taught {photos} that had been set aside."
+
     kind, role = ("set aside", HELD_OUT) if held_out else ("teach", TAUGHT)
     return _followed(project, project.store.set_role(kind, sentence, numbers, role), kind, None)
 
 
 def delete(project: Project, numbers: Collection[int]) -> int:
-    return _edited(project, "delete", f"Deleted {counted(len(numbers), 'photo')}.", numbers, None)
+    changes = project.store.delete("delete", lambda count: f"Deleted {counted(count, 'photo')}.", numbers)
+    return _followed(project, changes, "delete", None)
 
 
 def keep(project: Project, numbers: Collection[int]) -> int:
@@ -180,19 +187,21 @@ def rename_class(project: Project, old: str, new: str) -> int:
     _check_class(project, old)
     if new != old and new in _classes(project):
         raise ConflictError(f'the class "{new}" exists already.', "Merge the two, or choose another name.")
-    return _edited(project, "rename", f'Renamed "{old}" to "{new}".', _numbers_of(project, old), new)
+    return _relabelled(project, "rename", lambda _: f'Renamed "{old}" to "{new}".', _numbers_of(project, old), new)
 
 
 def merge_class(project: Project, old: str, into: str) -> int:
     """Both must be classes: a name that is misspelt would rename one."""
     _check_class(project, old)
     _check_class(project, into, "Merge into a class that exists; to give a class another name, rename it.")
-    return _edited(project, "merge", f'Merged "{old}" into "{into}".', _numbers_of(project, old), into)
+    return _relabelled(project, "merge", lambda _: f'Merged "{old}" into "{into}".', _numbers_of(project, old), into)
 
 
 def delete_class(project: Project, label: str) -> int:
     _check_class(project, label)
-    return _edited(project, "delete class", f'Deleted the class "{label}".', _numbers_of(project, label), None)
+    numbers = _numbers_of(project, label)
+    changes = project.store.delete("delete class", lambda _: f'Deleted the class "{label}".', numbers)
+    return _followed(project, changes, "delete class", None)
 
 
 def undo(project: Project, step: int | None = None) -> Undone:
@@ -264,8 +273,10 @@ def _numbers_of(project: Project, label: str) -> list[int]:
     return [example.id for example in project.store.examples(label, 2**63 - 1, -1)]
 
 
-def _edited(project: Project, kind: str, sentence: str, numbers: Collection[int], label: str | None) -> int:
-    return _followed(project, project.store.edit(kind, sentence, numbers, label), kind, label)
+def _relabelled(
+    project: Project, kind: str, wording: Callable[[int], str], numbers: Collection[int], label: str
+) -> int:
+    return _followed(project, project.store.relabel(kind, wording, numbers, label), kind, label)
 
 
 def _followed(project: Project, changes: Sequence[Change], kind: str, label: str | None) -> int:

@@ -1,5 +1,6 @@
 """Photos out as a zip with one folder per class and a manifest, and the model that calls them by their names in it."""
 
+import contextlib
 import copy
 import zipfile
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from exll.studio.manifest import MANIFEST, Line, as_csv
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, StoredExample
 from exll.studio.zip_folders import folders_of
+from exll.vision import ImageLearner
 
 # ``exll learn`` passes by what begins with a dot: these are not to be learned.
 HELD_OUT_FOLDER, NOTHING_FOLDER, SOURCES_FOLDER = ".held-out", ".nothing", ".sources"
@@ -39,10 +41,8 @@ def export_manifest(project: Project, path: Path) -> None:
 def export_model(project: Project, path: Path) -> None:
     """It calls its examples what they are called in the dataset: where that is unpacked beside it, its explanations and
     rules have all photos, and elsewhere those that the model keeps."""
-    model = project.live.current
-    model.taught()
-    learner = copy.copy(model.learner)
-    learner.classifier = copy.deepcopy(learner.classifier)
+    project.live.current.taught()
+    learner = project.live.write(lambda: _copied(project)).result()  # no step is half made there
     learner._kept = KeptThumbnails(project.thumbnails, learner.thumbnail_side)
     listed = _listed(project)
     names = {str(example.id): line.file for example, line in listed}
@@ -52,6 +52,12 @@ def export_model(project: Project, path: Path) -> None:
     learner.choose_thumbnails({record.position: images[record.name] for record in records if record.name in images})
     learner.classifier.rename_refs(lambda ref: names.get(ref, ref))
     learner.save(path)
+
+
+def _copied(project: Project) -> ImageLearner:
+    learner = copy.copy(project.live.current.learner)
+    learner.classifier = copy.deepcopy(learner.classifier)
+    return learner
 
 
 def _listed(project: Project) -> list[tuple[StoredExample, Line]]:
@@ -80,8 +86,10 @@ def _line(project: Project, example: StoredExample, folders: dict[str, str]) -> 
 
 
 def _source(project: Project, digest: str) -> str:
-    with project.pictures.image_path(digest).open("rb") as file:
+    """Empty where the photo is no longer on the disk."""
+    with contextlib.suppress(FileNotFoundError), project.pictures.image_path(digest).open("rb") as file:
         return f"{SOURCES_FOLDER}/{digest}.{_suffix(image_format(file.read(HEAD_BYTES)) or '')}"
+    return ""
 
 
 def _suffix(format: str) -> str:

@@ -102,8 +102,11 @@ def history(connection: sqlite3.Connection, before: int, limit: int) -> list[Edi
     return [_edit_of(row) for row in rows]
 
 
-def change_examples(connection: sqlite3.Connection, kind: str, sentence: str, wanted: Sequence[State]) -> list[Change]:
-    """Bring examples to another state, as one step. Gives what changed; nothing is no step."""
+def change_examples(
+    connection: sqlite3.Connection, kind: str, wording: Callable[[int], str], wanted: Sequence[State]
+) -> list[Change]:
+    """Bring examples to another state, as one step. Gives what changed; nothing is no step. ``wording`` makes its
+    sentence from how many changed."""
     query = "SELECT id, label, role, deleted FROM examples WHERE id = ?"
     before = [State(*connection.execute(query, (state.example,)).fetchone()) for state in wanted]
     changed = [(old, new) for old, new in zip(before, wanted, strict=True) if old != new]
@@ -113,7 +116,7 @@ def change_examples(connection: sqlite3.Connection, kind: str, sentence: str, wa
         "UPDATE examples SET label = ?, role = ?, deleted = ? WHERE id = ?",
         [(new.label, new.role, new.deleted, new.example) for _, new in changed],
     )
-    _log(connection, _new_edit(connection, kind, sentence, None), [old for old, _ in changed])
+    _log(connection, _new_edit(connection, kind, wording(len(changed)), None), [old for old, _ in changed])
     return [Change(new.example, known(old), known(new)) for old, new in changed]
 
 
@@ -150,24 +153,24 @@ def moved_class(changes: Sequence[Change], counts: Mapping[str, int]) -> tuple[s
 
 def exchange(connection: sqlite3.Connection, edit: Edit) -> list[Change]:
     """Undo a step, or redo one that is undone. Gives what that did to the examples."""
+    connection.execute("UPDATE edits SET undone = NOT undone WHERE id = ?", (edit.id,))
+    if edit.kind == KEEP:
+        _note_kept(connection, edit)
+        return []
     of_edit = "FROM changes JOIN examples ON id = example WHERE edit = ? ORDER BY id"
     now = connection.execute(f"SELECT id, examples.label, examples.role, examples.deleted {of_edit}", (edit.id,))
     states = [State(*row) for row in now.fetchall()]
     query = f"SELECT id, {KNOWN.format('examples')}, {KNOWN.format('changes')} {of_edit}"
     changes = [Change(*row) for row in connection.execute(query, (edit.id,))]
-    if edit.kind == KEEP:
-        _note_kept(connection, edit)
-    else:
-        connection.execute(
-            "UPDATE examples SET label = changes.label, role = changes.role, deleted = changes.deleted "
-            "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
-            (edit.id,),
-        )
-        connection.executemany(
-            "UPDATE changes SET label = ?, role = ?, deleted = ? WHERE edit = ? AND example = ?",
-            [(state.label, state.role, state.deleted, edit.id, state.example) for state in states],
-        )
-    connection.execute("UPDATE edits SET undone = NOT undone WHERE id = ?", (edit.id,))
+    connection.execute(
+        "UPDATE examples SET label = changes.label, role = changes.role, deleted = changes.deleted "
+        "FROM changes WHERE changes.example = examples.id AND changes.edit = ?",
+        (edit.id,),
+    )
+    connection.executemany(
+        "UPDATE changes SET label = ?, role = ?, deleted = ? WHERE edit = ? AND example = ?",
+        [(state.label, state.role, state.deleted, edit.id, state.example) for state in states],
+    )
     return [change for change in changes if change.before != change.after]
 
 

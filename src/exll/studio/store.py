@@ -258,26 +258,39 @@ class Store:
             log_taught(connection, kind, group, states, wording)
         return added
 
-    def edit(self, kind: str, sentence: str, numbers: Iterable[int], label: str | None) -> list[Change]:
-        """Give live examples another label; without one, delete them. An example of nothing that gets a label is
-        taught."""
+    def relabel(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int], label: str) -> list[Change]:
+        """Give live examples another label. An example of nothing is taught then. Where the image is in that class
+        already, the example is deleted: no image is twice in a class."""
+        query = "SELECT digest FROM examples WHERE NOT deleted AND label = ?"
+        there = {digest for (digest,) in self._reading().execute(query, (label,))}
+        wanted = []
+        for example in self._live(numbers):
+            if example.label == label:
+                continue
+            role = HELD_OUT if example.role == HELD_OUT else TAUGHT
+            twice = example.digest in there
+            wanted.append(
+                State(example.id, example.label, example.role, 1) if twice else State(example.id, label, role, 0)
+            )
+            there.add(example.digest)
+        return self._change(kind, wording, wanted)
 
-        def wanted(example: StoredExample) -> State:
-            if label is None:
-                return State(example.id, example.label, example.role, 1)
-            return State(example.id, label, HELD_OUT if example.role == HELD_OUT else TAUGHT, 0)
+    def delete(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int]) -> list[Change]:
+        """Photos that came from the inbox do not wait there again, unless they were said to be nothing."""
+        live = self._live(numbers)
+        gone = [example.digest for example in live if example.role != NOTHING]
+        wanted = [State(example.id, example.label, example.role, 1) for example in live]
+        return self._change(kind, wording, wanted, leave_inbox=gone)
 
-        return self._change(kind, sentence, [wanted(example) for example in self._live(numbers)])
-
-    def set_role(self, kind: str, sentence: str, numbers: Iterable[int], role: Role) -> list[Change]:
+    def set_role(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int], role: Role) -> list[Change]:
         """Set live examples of classes aside, or have them learned."""
         classed = [example for example in self._live(numbers) if example.role != NOTHING]
-        return self._change(kind, sentence, [State(example.id, example.label, role, 0) for example in classed])
+        return self._change(kind, wording, [State(example.id, example.label, role, 0) for example in classed])
 
     def restore(self, number: int, wording: Callable[[Version], str]) -> list[Change]:
         """Bring all examples to what they were in a version."""
         there = version(self._reading(), number)
-        return self._change("restore", wording(there), states_of(self._reading(), number))
+        return self._change("restore", lambda _: wording(there), states_of(self._reading(), number))
 
     def undo(self) -> tuple[Edit, list[Change]]:
         """Take the last edit back, as if it had never been."""
@@ -329,9 +342,9 @@ class Store:
         with self._transaction() as connection:
             before = {digest for (digest,) in connection.execute(NEEDED)}
             connection.execute("DELETE FROM edits")
-            # what was deleted and once came from the inbox is not to wait there again
-            connection.execute("DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples)")
             connection.execute("DELETE FROM examples WHERE deleted")
+            # those that were taught: without steps to undo they cannot come back to wait
+            connection.execute("DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples)")
             connection.execute("DELETE FROM images WHERE digest NOT IN (SELECT digest FROM examples)")
             needed = {digest for (digest,) in connection.execute(NEEDED)}
         return sorted(before - needed)
@@ -360,11 +373,14 @@ class Store:
     def _live(self, numbers: Iterable[int]) -> list[StoredExample]:
         return self._examples(f"{EXAMPLE} WHERE id IN {GIVEN} AND NOT deleted ORDER BY id", _json(numbers))
 
-    def _change(self, kind: str, sentence: str, wanted: Sequence[State]) -> list[Change]:
+    def _change(
+        self, kind: str, wording: Callable[[int], str], wanted: Sequence[State], leave_inbox: Sequence[str] = ()
+    ) -> list[Change]:
         """Gives what changed, also what the model does not notice; nothing is no edit."""
         generation = self.generation
         with self._transaction() as connection:
-            changes = change_examples(connection, kind, sentence, wanted)
+            changes = change_examples(connection, kind, wording, wanted)
+            connection.execute(f"DELETE FROM inbox WHERE digest IN {GIVEN}", (json.dumps(leave_inbox),))
             if any(change.before != change.after for change in changes):
                 generation = self._next_generation(connection)
         self.generation = generation

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from exll.studio.authors import author
 from exll.studio.edits import State
-from exll.studio.errors import MissingError
+from exll.studio.errors import ConflictError, MissingError
+
+MOST_VERSIONS = 100
 
 VERSION = (
     "SELECT id, name, made_at, made_by, "
@@ -40,6 +42,9 @@ def version(connection: sqlite3.Connection, number: int) -> Version:
 
 
 def add_version(connection: sqlite3.Connection, name: str) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM versions").fetchone()
+    if count >= MOST_VERSIONS:
+        raise ConflictError(f"there are {MOST_VERSIONS} versions already.", "Remove one first.")
     inserted = connection.execute(
         "INSERT INTO versions (name, made_at, made_by) VALUES (?, ?, ?)", (name, time.time(), author.get())
     )
