@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import exll
 from exll import ExLLClassifier, ImageLearner, load
 from exll.editing import selected, with_places, without_digests
 from exll.errors import BackboneError, ExLLError, InputError
@@ -278,6 +279,15 @@ def test_the_python_of_the_page_on_editing_runs(tmp_path: Path, monkeypatch: pyt
         refs = [f"{first + i}.jpg" for i in range(ROWS)]
         ExLLClassifier(records="vectors").fit(X, y, refs=refs, groups=groups).save(name)
     page = (Path(__file__).resolve().parents[1] / "docs" / "editing.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(code, {"print": lambda *_: None})
+    editing, of_nothing = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(editing, {"print": lambda *_: None})
     assert load("house.exll", ExLLClassifier).classes_.tolist() == ["fork", "mgu", "mug", "spoon"]
+
+    eye, said = ImageLearner("nano"), list[Any]()
+    for kind in range(2):
+        eye.learn([picture(kind, seed) for seed in range(6)], [f"kind {kind}"] * 6)
+    eye.save("kitchen.exll")
+    for seed, name in enumerate(("hallway.jpg", "hallway, later.jpg")):
+        picture(3, seed).save(name)
+    exec(of_nothing, {"exll": exll, "print": lambda *words: said.extend(words)})
+    assert said == ["unknown", ("hallway.jpg",)]

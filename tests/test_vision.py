@@ -91,6 +91,8 @@ LEFT_OUT = {
     "partial_fit": "it is called learn, and takes images",
     "answers": "predict gives them",
     "predict_proba": "predict gives the probability of its answer; for all classes ask learner.classifier",
+    "like_nothing": "explain gives them as examples_of_nothing",
+    "rename_refs": "for programs that keep refs of their own; ask learner.classifier",
     "score": "of scikit-learn, which knows no images",
     "learner_": "it belongs to learner.classifier",
     "get_params": "of scikit-learn",
