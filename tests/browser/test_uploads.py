@@ -332,7 +332,8 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
     button.focus()
     foot, before = page.locator("#foot"), page.locator("#foot").bounding_box()
     page.evaluate(
-        "bytes => import('/static/js/queue.js').then(({teach}) => teach('mug', [new File([new Uint8Array(bytes)], 'a')]))",
+        "bytes => import('/static/js/queue.js')"
+        ".then(({teach}) => teach('mug', [new File([new Uint8Array(bytes)], 'a')]))",
         list(png(0, 1)),
     )
     says(page, "1 photo taught before")
