@@ -90,6 +90,21 @@ def test_too_much_is_refused_before_it_is_read(studio: Served) -> None:
     assert b"at most 128 MB" in body
 
 
+def test_a_request_that_needs_no_token_or_brings_no_files_is_small(studio: Served) -> None:
+    assert studio.post("/api/projects", name="shelf").status_code == 200
+    for path, kind, most in [
+        ("/login", "multipart/form-data; boundary=x", 64_000),
+        ("/projects/shelf/enter", "application/x-www-form-urlencoded", 64_000),
+        ("/api/examples/relabel", "application/json", 1_000_000),
+        ("/projects/shelf/api/examples/relabel", "application/json", 1_000_000),
+    ]:
+        headers = {"Content-Type": kind}
+        assert raw(studio, "POST", path, {**headers, "Content-Length": str(most + 1)})[0] == 413
+        content = (bytes(1000) for _ in range(most // 1000 + 1))  # not announced
+        assert studio.client.post(path, content=content, headers=headers).status_code == 413
+        assert studio.client.post(path, content=bytes(1000), headers=headers).status_code != 413
+
+
 def test_too_much_that_was_not_announced_is_refused_while_it_comes(
     studio: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +140,7 @@ def test_too_much_is_refused_as_such_also_where_it_is_malformed(
         return studio.client.post("/api/teach", content=content, headers=headers)
 
     response = answer_to(101)
-    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 0 MB.")
+    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 100 kB.")
     assert answer_to(100).status_code == 400
 
 
