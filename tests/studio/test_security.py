@@ -233,6 +233,21 @@ def test_who_guesses_the_token_is_told_how_long_to_wait(tmp_path: Path) -> None:
         assert f"Try again in {wait} second" in answers[-1].text
 
 
+def test_wrong_tokens_of_programs_count_as_those_of_the_login(tmp_path: Path) -> None:
+    with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
+
+        def answer_to(authorization: str) -> httpx.Response:
+            return studio.client.get("/api/project", headers={"Authorization": authorization})
+
+        assert {answer_to(none).status_code for none in ["", "Bearer"] * 6} == {401}  # no token at all
+        answers = [answer_to(f"Bearer guess-{i}") for i in range(11)]
+        assert [answer.status_code for answer in answers] == [401] * 10 + [429]
+        assert int(answers[-1].headers["retry-after"]) > 1
+        assert studio.client.post("/login", data={"token": "guess"}).status_code == 429
+        assert answer_to(f"Bearer {TOKEN}").status_code == 200
+        assert answer_to("").status_code == 401
+
+
 def test_nobody_is_locked_out_by_the_wrong_tokens_of_others(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         while studio.client.post("/login", data={"token": "guess"}).status_code != 429:
