@@ -228,6 +228,7 @@ def damaged(content: bytes, name: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         info = archive.getinfo(name)
     start = info.header_offset + 30 + len(name.encode())
+    start += 4 if info.compress_type == zipfile.ZIP_LZMA else 0  # there a version and a length come first
     return content[:start] + b"\xff" * 12 + content[start + 12 :]
 
 
