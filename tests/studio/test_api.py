@@ -13,6 +13,7 @@ from exll import ImageLearner, load
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails, folders_of
 from exll.learner.glocal.judgement import FALSE_ALARMS
+from exll.studio.manifest import unguarded
 from served import Served, assert_model_is_its_log, png
 
 
@@ -290,11 +291,14 @@ def test_the_report_is_one_file_with_the_pictures_behind_every_rule(taught: Serv
 
 
 def test_predictions_come_as_the_csv_of_the_command_line(taught: Served) -> None:
-    files = [("files", ("=one.png", png(1, 90))), ("files", ("two.png", b"no image"))]
+    files = [("files", (name, png(1, 90))) for name in ("=one.png", "'=one.png")] + [
+        ("files", ("two.png", b"no image"))
+    ]
     rows = list(csv.DictReader(io.StringIO(taught.client.post("/api/predictions.csv", files=files).text)))
-    assert [row["label"] for row in rows] == ["kind 1", ""]
+    assert [row["label"] for row in rows] == ["kind 1", "kind 1", ""]
+    assert [unguarded(row["path"]) for row in rows[:2]] == ["=one.png", "'=one.png"]
     assert rows[0]["path"] == "'=one.png"
-    assert rows[1]["error"].startswith("the image is none of")
+    assert rows[2]["error"].startswith("the image is none of")
 
 
 def test_what_is_purged_is_gone_and_what_is_live_stays(taught: Served) -> None:

@@ -4,10 +4,12 @@ import asyncio
 import io
 import json
 import threading
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi import Request
 from PIL import Image
@@ -16,9 +18,10 @@ from commands import exll
 from exll.studio.actions import Offered, teach_images
 from exll.studio.edits import NOTHING
 from exll.studio.errors import ConflictError
-from exll.studio.evaluation import evaluations, measured, wilson
+from exll.studio.evaluation import evaluations, measured, near_duplicates_among, wilson
 from exll.studio.learning_curve import curve
 from exll.studio.routes.evaluation import _notice_leaving
+from exll.studio.store import Row
 from pictures import picture
 from served import Served, as_png, assert_model_knows_its_log, png
 
@@ -65,6 +68,20 @@ def test_the_score_counts_what_the_model_says_of_held_out_photos(studio: Served)
     by_class = {one["label"]: (one["right"], one["examples"], one["taught"]) for one in found["classes"]}
     assert by_class == {f"kind {kind}": (said[f"kind {kind}", f"kind {kind}"], 3, True) for kind in KINDS}
     assert [one["accuracy"] for one in found["classes"]] == sorted(one["accuracy"] for one in found["classes"])
+
+
+def test_near_duplicates_are_found_without_a_matrix_of_all_with_all() -> None:
+    vectors = np.random.default_rng(0).normal(size=(4000, 32)).astype(np.float32)
+    taught = [Row(1 + i, "mug", vector) for i, vector in enumerate(vectors)]
+    held_out = [Row(10_000 + i, "mug", 2 * vectors[i]) for i in range(0, 4000, 4)]
+    tracemalloc.start()
+    try:
+        found = near_duplicates_among(held_out, taught)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == {row.id: row.id - 9_999 for row in held_out}
+    assert peak < len(taught) * len(held_out) * 4 / 2
 
 
 def test_a_cell_gives_its_photos(studio: Served) -> None:

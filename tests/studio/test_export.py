@@ -2,15 +2,19 @@
 
 import csv
 import io
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from commands import exll
 from exll import ImageLearner, load
+from exll.features.image import read_image
 from exll.studio.actions import Offered, teach_images
+from exll.studio.dataset_import import import_dataset
 from exll.studio.edits import NOTHING
 from exll.studio.manifest import Line, as_csv, read_csv
 from served import Served, png, served
@@ -217,6 +221,65 @@ def test_an_entry_of_a_zip_that_cannot_be_used_is_named_and_the_others_are_taugh
     assert damaged["file"] == "3.png"
     assert "the zip cannot be read here" in damaged["error"]
     assert studio.project.store.counts() == {"mug": 1, "pan": 1}
+
+
+def damaged(content: bytes, name: str) -> bytes:
+    """The zip with other bytes where those of one entry begin."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        info = archive.getinfo(name)
+    start = info.header_offset + 30 + len(name.encode())
+    start += 4 if info.compress_type == zipfile.ZIP_LZMA else 0  # there a version and a length come first
+    return content[:start] + b"\xff" * 12 + content[start + 12 :]
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_whatever_way_of_packing_is_damaged_only_its_entry_is_lost(studio: Served, packing: int) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", packing) as archive:
+        archive.writestr("manifest.csv", as_csv([Line("mug/1.png", "mug"), Line("mug/2.png", "mug")]))
+        archive.writestr("mug/1.png", png(0, 1))
+        archive.writestr("mug/2.png", png(0, 2))
+    answer = bring_in(studio, damaged(file.getvalue(), "mug/1.png"))
+    assert (answer["taught"], answer["unreadable"]) == (1, 1)
+    assert "the zip cannot be read here" in answer["problems"][0]["error"]
+    without = damaged(file.getvalue(), "manifest.csv")
+    response = studio.client.post("/api/project/import", files={"file": ("a.zip", without)})
+    assert (response.status_code, response.json()["error"][:22]) == (422, "the zip cannot be read")
+
+
+def test_a_disk_that_cannot_be_written_is_not_told_as_a_damaged_zip(studio: Served) -> None:
+    shutil.rmtree(studio.project.folder / "images")
+    with pytest.raises(OSError, match="images"):
+        import_dataset(studio.project, io.BytesIO(zipped({"mug/1.png": png(0, 1)})))
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.zip_reading.MOST_UNPACKED_BYTES", 1_000_000)
+    photos = {f"mug/{seed}.png": png(0, seed) + bytes(400_000) for seed in range(3)}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in photos.items():
+            archive.writestr(name, content)
+    response = studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())})
+    assert response.status_code == 422
+    assert "at most 1 MB unpacked" in response.json()["error"]
+
+
+def test_a_whole_photo_is_decoded_once_for_all_its_regions(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = []
+
+    def read(content: bytes, **how: Any) -> Image.Image:
+        decoded.append(content)
+        return read_image(content, **how)
+
+    monkeypatch.setattr("exll.studio.dataset_import.read_image", read)
+    sources = {"1.png": png(1, 1), "2.png": b"no image"}
+    lines = [Line(f"mug/{i}.png", "mug", box="0,0,20,20", source=f".sources/{1 + i % 2}.png") for i in range(6)]
+    photos = {line.file: png(0, i) for i, line in enumerate(lines)}
+    whole = {f".sources/{name}": content for name, content in sources.items()}
+    answer = bring_in(studio, zipped({"manifest.csv": as_csv(lines)} | photos | whole))
+    assert (answer["taught"], answer["unreadable"]) == (3, 3)
+    assert sorted(decoded) == sorted(sources.values())
 
 
 def test_every_name_of_a_class_survives_the_way_out_and_in(studio: Served, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The Inbox: what is kept of photos that were asked about, for how long, and what becomes of it."""
 
 import io
+import threading
 import time
 from pathlib import Path
 
@@ -80,10 +81,31 @@ def test_only_unusual_photos_wait_and_only_once(taught: Served) -> None:
     assert not on_disk(taught, png(0, 50))
 
 
-def test_one_client_cannot_fill_it_at_once() -> None:
+def test_one_address_cannot_fill_it_at_once() -> None:
     incoming = Incoming()
     assert [incoming.accepts("camera") for _ in range(AT_ONCE + 5)].count(True) == AT_ONCE
     assert incoming.accepts("another")
+
+
+def test_a_client_that_changes_its_name_gets_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.incoming.AT_ONCE", 1)
+    monkeypatch.setattr("exll.studio.incoming.PER_SECOND", 1e-9)
+    with served(tmp_path / "p") as studio:
+        teach(studio)
+        studio.client.headers["X-Exll-Client"] = "one"
+        assert digests(ask(studio, png(3, 0))) == [digest_of(png(3, 0))]
+        studio.client.headers["X-Exll-Client"] = "other"
+        assert digests(ask(studio, png(4, 0))) == [digest_of(png(3, 0))]
+
+
+def test_it_is_shown_while_long_work_goes_on(studio: Served) -> None:
+    go_on = threading.Event()
+    try:
+        for _ in range(10):  # more than work at a time
+            studio.project.studying._pool.submit(go_on.wait)
+        assert studio.client.get("/api/inbox", timeout=10).json()["waiting"] == 0
+    finally:
+        go_on.set()
 
 
 def test_it_can_be_switched_off(taught: Served) -> None:

@@ -90,6 +90,21 @@ def test_too_much_is_refused_before_it_is_read(studio: Served) -> None:
     assert b"at most 128 MB" in body
 
 
+def test_a_request_that_needs_no_token_or_brings_no_files_is_small(studio: Served) -> None:
+    assert studio.post("/api/projects", name="shelf").status_code == 200
+    for path, kind, most in [
+        ("/login", "multipart/form-data; boundary=x", 64_000),
+        ("/projects/shelf/enter", "application/x-www-form-urlencoded", 64_000),
+        ("/api/examples/relabel", "application/json", 1_000_000),
+        ("/projects/shelf/api/examples/relabel", "application/json", 1_000_000),
+    ]:
+        headers = {"Content-Type": kind}
+        assert raw(studio, "POST", path, {**headers, "Content-Length": str(most + 1)})[0] == 413
+        content = (bytes(1000) for _ in range(most // 1000 + 1))  # not announced
+        assert studio.client.post(path, content=content, headers=headers).status_code == 413
+        assert studio.client.post(path, content=bytes(1000), headers=headers).status_code != 413
+
+
 def test_too_much_that_was_not_announced_is_refused_while_it_comes(
     studio: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +140,7 @@ def test_too_much_is_refused_as_such_also_where_it_is_malformed(
         return studio.client.post("/api/teach", content=content, headers=headers)
 
     response = answer_to(101)
-    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 0 MB.")
+    assert (response.status_code, response.json()["error"]) == (413, "a request may have at most 100 kB.")
     assert answer_to(100).status_code == 400
 
 
@@ -216,6 +231,21 @@ def test_who_guesses_the_token_is_told_how_long_to_wait(tmp_path: Path) -> None:
         wait = int(answers[-1].headers["retry-after"])
         assert wait > 1
         assert f"Try again in {wait} second" in answers[-1].text
+
+
+def test_wrong_tokens_of_programs_count_as_those_of_the_login(tmp_path: Path) -> None:
+    with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
+
+        def answer_to(authorization: str) -> httpx.Response:
+            return studio.client.get("/api/project", headers={"Authorization": authorization})
+
+        assert {answer_to(none).status_code for none in ["", "Bearer"] * 6} == {401}  # no token at all
+        answers = [answer_to(f"Bearer guess-{i}") for i in range(11)]
+        assert [answer.status_code for answer in answers] == [401] * 10 + [429]
+        assert int(answers[-1].headers["retry-after"]) > 1
+        assert studio.client.post("/login", data={"token": "guess"}).status_code == 429
+        assert answer_to(f"Bearer {TOKEN}").status_code == 200
+        assert answer_to("").status_code == 401
 
 
 def test_nobody_is_locked_out_by_the_wrong_tokens_of_others(tmp_path: Path) -> None:

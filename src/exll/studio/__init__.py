@@ -14,6 +14,7 @@ The modules, from the disk to the browser::
     evaluation, learning_curve       how good the model is on photos that were set aside
     near_duplicates                  photos that are almost equal
     dataset_export, dataset_import   photos in and out as zips, with a folder per class (zip_folders) and a manifest
+    zip_reading                      a zip from anybody: bounded, and what is damaged is told
     networks, projects, sample       several projects in one server; one to try
     project_paths                    the addresses of the other projects
     settings, rereading              settings; another network for all photos

@@ -15,7 +15,7 @@ from exll.studio.authors import author
 from exll.studio.edits import HELD_OUT, KEEP, NOTHING, TAUGHT, Change, Edit, Role, Taught, Undone
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.project import Project
-from exll.studio.store import NewExample, StoredExample, StoredImage
+from exll.studio.store import LARGEST_ID, NewExample, StoredExample, StoredImage
 from exll.studio.versions import Version
 
 MOST_NAMED = 3
@@ -270,7 +270,7 @@ def _classes(project: Project) -> set[str]:
 
 
 def _numbers_of(project: Project, label: str) -> list[int]:
-    return [example.id for example in project.store.examples(label, 2**63 - 1, -1)]
+    return [example.id for example in project.store.examples(label, LARGEST_ID, -1)]
 
 
 def _relabelled(

@@ -4,7 +4,6 @@ Names inside a zip are labels and captions, never paths."""
 import secrets
 import unicodedata
 import zipfile
-import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,12 +20,13 @@ from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.class_names import clean_label
 from exll.studio.dataset_export import HELD_OUT_FOLDER, NOTHING_FOLDER, SOURCES_FOLDER
 from exll.studio.edits import HELD_OUT, NOTHING, TAUGHT, Role
-from exll.studio.errors import BusyError, StudioError, UnreadableError, UnusableError
+from exll.studio.errors import BusyError, UnreadableError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.manifest import MANIFEST, MOST_BYTES, Line, read_csv
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
 from exll.studio.zip_folders import is_table, read_table
+from exll.studio.zip_reading import ZipReader
 
 MOST_ENTRIES = 50_000
 BATCH = 32
@@ -74,20 +74,16 @@ class Entry:
 def import_dataset(project: Project, file: BinaryIO) -> Imported:
     """Teach every photo under the name of its folder, or as the manifest says, some at a time; each batch is safe as
     soon as it is done. One zip is one step to undo."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return _Import(project, archive).run()
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        if isinstance(error, StudioError):
-            raise
-        raise UnusableError(f"the zip cannot be read: {error}.", "Create it again, without a password.") from error
+    with ZipReader(file) as archive:
+        return _Import(project, archive).run()
 
 
 class _Import:
-    def __init__(self, project: Project, archive: zipfile.ZipFile) -> None:
+    def __init__(self, project: Project, archive: ZipReader) -> None:
         self._project, self._archive = project, archive
         self._imported = Imported()
         self._group = secrets.token_hex(8)
+        self._sources: dict[zipfile.ZipInfo, str | UnreadableError] = {}  # digests; at most one per entry of the zip
         self._labels: defaultdict[str, set[str]] = defaultdict(set)  # that the manifest gives a photo, by its digest
 
     def run(self) -> Imported:
@@ -102,7 +98,7 @@ class _Import:
 
     def _entries(self) -> list[Entry]:
         """Those of the manifest in its order, then the others in that of the archive."""
-        infos = [info for info in self._archive.infolist() if not info.is_dir() and not is_table(info.filename)]
+        infos = [info for info in self._archive.files() if not is_table(info.filename)]
         if len(infos) > MOST_ENTRIES:
             raise UnusableError(f"a zip may hold at most {MOST_ENTRIES:,} files; this one holds {len(infos):,}.")
         by_path = {_normal(info.filename): info for info in infos}
@@ -124,8 +120,7 @@ class _Import:
         """The folder that it is in, and its lines by file; the first line of a file counts."""
         paths = [path for path in by_path if path.rpartition("/")[2] == MANIFEST]
         for path in sorted(paths, key=lambda path: path.count("/"))[:1]:
-            with self._archive.open(by_path[path]) as file:
-                lines = read_csv(file.read(MOST_BYTES + 1), MOST_ENTRIES)
+            lines = read_csv(self._archive.read(by_path[path], MOST_BYTES), MOST_ENTRIES)
             if lines is not None:
                 by_file: dict[str, Line] = {}
                 for line in lines:
@@ -183,26 +178,32 @@ class _Import:
     def _offered(self, entry: Entry) -> tuple[bool, Offered]:
         """And whether the photo may have two labels: where the manifest gives it both."""
         project, image = self._project, self._project.kept_image(self._content(entry.info))
-        source = None
-        if entry.source is not None:
-            content = self._content(entry.source)
-            read_image(content, most_pixels=MOST_PIXELS)
-            source = digest_of(content)
-            project.pictures.keep(source, content)
+        source = None if entry.source is None else self._source(entry.source)
         known = {example.label for example in project.store.taught_as(image.digest)}
         two = entry.listed and known <= self._labels[image.digest]
         if entry.listed:
             self._labels[image.digest].add(entry.label)
         return two, Offered(image, entry.name, entry.box, source)
 
-    def _content(self, info: zipfile.ZipInfo) -> bytes:
+    def _source(self, info: zipfile.ZipInfo) -> str:
+        """The digest of a whole photo, which is decoded once however many regions of it are taught."""
+        found = self._sources.get(info)
+        if isinstance(found, UnreadableError):
+            raise UnreadableError(str(found), found.hint)
+        if found is not None and self._project.pictures.has(found):
+            return found
         try:
-            with self._archive.open(info) as file:
-                content = file.read(MOST_FILE_BYTES + 1)  # the size in the header may be wrong
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-            raise UnreadableError(
-                f"the zip cannot be read here: {error}.", "Create it again, without a password."
-            ) from error
+            content = self._content(info)
+            read_image(content, most_pixels=MOST_PIXELS)
+        except ImageError as error:
+            self._sources[info] = UnreadableError(str(error), getattr(error, "hint", ""))
+            raise
+        self._sources[info] = digest = digest_of(content)
+        self._project.pictures.keep(digest, content)
+        return digest
+
+    def _content(self, info: zipfile.ZipInfo) -> bytes:
+        content = self._archive.read(info, MOST_FILE_BYTES)
         if len(content) > MOST_FILE_BYTES:
             raise UnreadableError(f"the photo has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
         return content

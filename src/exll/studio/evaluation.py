@@ -24,7 +24,7 @@ from exll.studio.store import LARGEST_ID, Row
 Made = TypeVar("Made")
 Name: TypeAlias = Literal["answers", "taught", "in turn"]  # the last two are orders of a learning curve
 
-CHUNK = 128  # photos that are answered at a time: who waits for an answer goes before
+CHUNK = 128  # photos at a time: who waits for an answer goes before, and no matrix of all with all is made
 Z = 1.959963984540054  # of a normal distribution, 95% lie within
 
 
@@ -102,10 +102,13 @@ def near_duplicates_among(held_out: Sequence[Row], taught: Sequence[Row]) -> dic
         own, others = ([row for row in rows if row.label == label] for rows in (held_out, taught))
         if not others:
             continue
-        cosines = _units(own) @ _units(others).T  # (own, others)
-        for row, nearest, cosine in zip(own, cosines.argmax(axis=1), cosines.max(axis=1), strict=True):
-            if cosine >= ALMOST_EQUAL:
-                found[row.id] = others[nearest].id
+        units = _units(others)
+        for start in range(0, len(own), CHUNK):
+            some = own[start : start + CHUNK]
+            cosines = _units(some) @ units.T  # (some, others)
+            for row, nearest, cosine in zip(some, cosines.argmax(axis=1), cosines.max(axis=1), strict=True):
+                if cosine >= ALMOST_EQUAL:
+                    found[row.id] = others[nearest].id
     return found
 
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from exll.studio.addresses import machine_names
 from exll.studio.error_responses import error_response
-from exll.studio.errors import RefusedError, StudioError, UnauthorisedError
+from exll.studio.errors import RefusedError, StudioError, TooOftenError, UnauthorisedError
 from exll.studio.tokens import COOKIE, Gate, is_loopback
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -102,10 +102,13 @@ class Guards:
         if self._gate is None or path in OPEN_PATHS or path.startswith("/static/"):
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._gate.opens_for_token(token.strip()):
+        given = token.strip() if scheme.lower() == "bearer" else ""
+        if self._gate.opens_for_token(given) or self._gate.opens_for_cookie(request.cookies.get(COOKIE, "")):
             return
-        if self._gate.opens_for_cookie(request.cookies.get(COOKIE, "")):
-            return
+        if given:
+            wait = request.app.state.wrong_logins.take("" if request.client is None else request.client.host)
+            if wait:
+                raise TooOftenError("too many wrong tokens.", "Try again later, or send the right one.", wait)
         raise UnauthorisedError("this studio asks for its token.", "It was printed when the studio was started.")
 
 

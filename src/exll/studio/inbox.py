@@ -41,10 +41,10 @@ class Answer(Protocol):
     novelty: float | None
 
 
-def offer(project: Project, asked: str, answer: Answer, client: str) -> None:
+def offer(project: Project, asked: str, answer: Answer, address: str) -> None:
     """Hand a photo over once its answer is made. Who asked does not wait for it; where there is too much to do, the
     photo is dropped."""
-    if answer.level != "usual" and project.inbox and project.incoming.accepts(client):
+    if answer.level != "usual" and project.inbox and project.incoming.accepts(address):
         project.live.write_when_idle(partial(_keep, project, asked, answer))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from exll.studio.limits import Buckets
 
 MOST_PHOTOS, MOST_BYTES = 500, 200_000_000
-AT_ONCE, PER_SECOND = 20, 1.0  # of one client: a handful of photos, and one per second of a live camera
+AT_ONCE, PER_SECOND = 20, 1.0  # of one address: a handful of photos, and one per second of a live camera
 LOOKED_AT_SECONDS = 600.0  # for so long, what somebody looks at is not pushed out
 
 
@@ -14,12 +14,12 @@ class Incoming:
     """``look`` is called whenever somebody looks at the Inbox."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._clients = Buckets(AT_ONCE, PER_SECOND)
+        self._addresses = Buckets(AT_ONCE, PER_SECOND)
         self._now = now
         self._looked_at = -LOOKED_AT_SECONDS
 
-    def accepts(self, client: str) -> bool:
-        return not self._clients.take(client)
+    def accepts(self, address: str) -> bool:
+        return not self._addresses.take(address)
 
     def look(self) -> None:
         self._looked_at = self._now()

@@ -10,10 +10,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from exll.studio.error_responses import error_response
 from exll.studio.errors import StudioError, TooLargeError, TooOftenError
+from exll.studio.guards import OPEN_PATHS
 
 MOST_FILE_BYTES = 32_000_000
 MOST_BODY_BYTES = 128_000_000
 MOST_IMPORT_BYTES = 1_000_000_000
+MOST_OPEN_BYTES = 64_000  # where no token is asked for
+MOST_TEXT_BYTES = 1_000_000  # of JSON and of all else that brings no files
 IMPORT_PATH = "/api/project/import"
 ADDRESSES_KEPT = 1024
 LONGEST_LENGTH = 15  # digits
@@ -29,15 +32,25 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = MOST_IMPORT_BYTES if scope["path"] == IMPORT_PATH else MOST_BODY_BYTES
-        error = TooLargeError(
-            f"a request may have at most {most // 1_000_000:,} MB.", "Send fewer or smaller images at a time."
-        )
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        headers = dict(scope["headers"])
+        brings_files = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        most = _most_bytes(scope["path"], brings_files)
+        size = f"{most // 1_000_000:,} MB" if most >= 1_000_000 else f"{most // 1000} kB"
+        kind = "a request" if brings_files else "a request without files"
+        error = TooLargeError(f"{kind} may have at most {size}.", "Send less at a time.")
+        announced = headers.get(b"content-length", b"0")
         if not announced.isdigit() or len(announced) > LONGEST_LENGTH or int(announced) > most:
             await error_response(error)(scope, receive, send)
             return
         await _Counted(self.app, most, error).run(scope, receive, send)
+
+
+def _most_bytes(path: str, brings_files: bool) -> int:
+    if path in OPEN_PATHS:
+        return MOST_OPEN_BYTES
+    if not brings_files:
+        return MOST_TEXT_BYTES
+    return MOST_IMPORT_BYTES if path == IMPORT_PATH else MOST_BODY_BYTES
 
 
 class _Counted:

@@ -5,12 +5,12 @@ import itertools
 import json
 import re
 import unicodedata
-import zipfile
 from collections.abc import Iterable
 
 from exll.streams.folder import LITTER
 from exll.studio.errors import UnusableError
 from exll.studio.manifest import MANIFEST
+from exll.studio.zip_reading import ZipReader
 
 TABLE = "exll-labels.json"
 MOST_TABLE_BYTES = 10_000_000
@@ -38,13 +38,12 @@ def is_table(path: str) -> bool:
     return path.rpartition("/")[2] == TABLE
 
 
-def read_table(archive: zipfile.ZipFile) -> dict[str, str]:
+def read_table(archive: ZipReader) -> dict[str, str]:
     """Paths of folders with their labels; nothing where the zip has no table. The first table counts."""
-    found = next((info for info in archive.infolist() if is_table(info.filename)), None)
+    found = next((info for info in archive.files() if is_table(info.filename)), None)
     if found is None:
         return {}
-    with archive.open(found) as file:
-        content = file.read(MOST_TABLE_BYTES + 1)
+    content = archive.read(found, MOST_TABLE_BYTES)
     try:
         table = json.loads(content) if len(content) <= MOST_TABLE_BYTES else None
     except (ValueError, RecursionError):

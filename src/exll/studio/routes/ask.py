@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.analysed_image import AnalysedImage, analyse
-from exll.studio.authors import author
 from exll.studio.errors import UnusableError
 from exll.studio.inbox import offer
 from exll.studio.pictures import MEDIA_TYPES, SHOWN_BY_BROWSERS, for_browsers
@@ -49,8 +48,7 @@ async def predict(
     kept in the Inbox."""
     predicted = partial(_predicted, false_alarms=false_alarms, all_classes=all_classes)
     answer = await about_image(project, file, asked, box, predicted)
-    address = "" if request.client is None else request.client.host
-    offer(project, answer.asked, answer.prediction, f"{address} {author.get()}")
+    offer(project, answer.asked, answer.prediction, "" if request.client is None else request.client.host)
     return answer
 
 

@@ -108,7 +108,7 @@ class DismissAnswer(BaseModel):
 async def inbox(project: CurrentProject) -> InboxAnswer:
     """What waits, as the model sees it now."""
     project.incoming.look()
-    return await project.studying.run(_inbox, project)
+    return await project.reading.run(_inbox, project)
 
 
 @router.post("/teach")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, File, Response, UploadFile
 from exll.errors import ImageError
 from exll.studio.analysed_image import analyse
 from exll.studio.errors import TooLargeError
+from exll.studio.manifest import guarded
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, FalseAlarmsField, content_of, name_of
 
@@ -26,7 +27,9 @@ async def predictions(
     text = io.StringIO()
     writer = csv.DictWriter(text, ("path", *SAID, "error"))
     writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in line.items()} for line in lines)
+    writer.writerows(
+        {name: guarded(value) if isinstance(value, str) else value for name, value in line.items()} for line in lines
+    )
     disposition = 'attachment; filename="predictions.csv"'
     return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": disposition})
 
@@ -43,8 +46,3 @@ async def _line(project: Project, file: UploadFile, false_alarms: float) -> dict
     except (ImageError, TooLargeError) as error:
         return {"path": name, "error": str(error)}
     return {"path": name, **{column: getattr(prediction, column) for column in SAID}}
-
-
-def _harmless(value: Any) -> Any:
-    """A spreadsheet takes a cell that begins with one of these for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
