@@ -1,5 +1,6 @@
 """Several projects in one server: found by their address, opened when they are needed, apart from one another."""
 
+import asyncio
 import re
 import shutil
 import threading
@@ -12,7 +13,8 @@ import pytest
 from exll.studio import limits
 from exll.studio import projects as module
 from exll.studio.limits import IMPORT_PATH
-from exll.studio.projects import is_project_name
+from exll.studio.project import Project
+from exll.studio.projects import Entry, Projects, is_project_name
 from served import PATIENCE, Served, png, served
 
 
@@ -188,6 +190,33 @@ def test_all_are_closed_with_the_studio_and_there_at_the_next_start(tmp_path: Pa
                 teach(shelf, "mug", png(0, examples))
                 assert shelf.get("api/project").json()["examples"] == examples
         assert not list((tmp_path / "p").rglob("*-wal"))  # the database was closed
+
+
+def test_two_clicks_on_the_sample_fill_one_project_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled, go_on = [], threading.Event()
+
+    def fill(project: Project, _: object) -> None:
+        filled.append(project)
+        go_on.wait(PATIENCE)
+
+    async def twice(projects: Projects) -> list[Entry]:
+        return [*await asyncio.gather(projects.sample(""), projects.sample(""))]
+
+    monkeypatch.setattr(module, "fill_with_sample", fill)
+    with Project(tmp_path, "nano") as project:
+        projects = Projects(project)
+        entries = asyncio.run(twice(projects))
+        go_on.set()
+        projects.close()
+    assert ([entry.name for entry in entries], filled) == (["", ""], [project])
+
+
+def test_the_sample_is_found_however_its_name_is_spelt(studio: Served) -> None:
+    studio.taught("mug", png(0, 1))
+    studio.post("/api/projects", name="Sample").raise_for_status()
+    with in_project(studio, "Sample") as own:
+        teach(own, "mug", png(0, 1))
+    assert studio.client.post("/api/projects/sample").json()["root"] == "/projects/Sample"
 
 
 def test_token_origin_and_limits_hold_for_every_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,7 @@ class Projects:
         self._uses: Counter[str] = Counter()
         self._changed = threading.Condition()
         self._filling: set[str] = set()  # those that are being taught the sample
+        self._sampling = asyncio.Lock()
         self.closed = False
         self.background = ThreadPoolExecutor(2, "studio background")  # work that nobody waits for; it watches closed
         self._turn = ThreadPoolExecutor(1, "studio projects")
@@ -131,16 +132,18 @@ class Projects:
 
     async def sample(self, current: str) -> Entry:
         """The drawn household, in the current project if that is empty, else in one of its own."""
-        for name in (current, SAMPLE):
-            if name in self._filling:
-                return self._entry(name)
-            if name == SAMPLE and SAMPLE not in self._names():
-                await self.make(SAMPLE)
-            if await self._is_empty(name):
-                self._filling.add(name)
-                self.background.submit(contextvars.copy_context().run, self._fill, name)  # a step says who made it
-                return self._entry(name)
-        return self._entry(SAMPLE)
+        async with self._sampling:  # a second click finds what the first one began
+            own = next((name for name in self._names() if name.casefold() == SAMPLE), SAMPLE)
+            for name in (current, own):
+                if name in self._filling:
+                    return self._entry(name)
+                if name == SAMPLE and SAMPLE not in self._names():
+                    await self.make(SAMPLE)
+                if await self._is_empty(name):
+                    self._filling.add(name)
+                    self.background.submit(contextvars.copy_context().run, self._fill, name)  # a step says who made it
+                    return self._entry(name)
+            return self._entry(own)
 
     async def _is_empty(self, name: str) -> bool:
         project = await self.use(name)
