@@ -131,6 +131,16 @@ def test_a_project_that_cannot_be_opened_says_why_and_the_others_work(studio: Se
     assert shelf.get("api/project").status_code == 200
 
 
+@pytest.mark.parametrize("left", [[], ["studio.lock"], ["studio.lock", "studio.lock-journal"]])
+def test_a_project_whose_making_was_broken_off_can_be_made_again(studio: Served, left: list[str]) -> None:
+    folder = studio.project.folder / "projects" / "shelf"
+    folder.mkdir(parents=True)
+    for name in left:
+        (folder / name).touch()
+    assert studio.post("/api/projects", name="shelf").status_code == 200
+    assert httpx.get(f"{studio.address}projects/shelf/api/project").status_code == 200
+
+
 def test_a_removed_project_is_gone_from_the_list_and_kept_on_the_disk(studio: Served, shelf: httpx.Client) -> None:
     teach(shelf, "mug", png(0, 1))
     assert studio.post("/api/projects/remove", name="shelf").status_code == 200

@@ -221,10 +221,10 @@ class Projects:
             project.close()
 
     def _make(self, name: str) -> Entry:
-        folders = [path.name.casefold() for path in self._folders()]
-        if name.casefold() in folders:
+        names = [other.casefold() for other in self._names()]
+        if name.casefold() in names:
             raise ConflictError(f'there is a project "{name}" already.', "Open it, or choose another name.")
-        if len(folders) >= MOST_PROJECTS:
+        if len(names) >= MOST_PROJECTS:
             raise ConflictError(f"a studio has at most {MOST_PROJECTS} projects.", "Remove one first.")
         self._make_room()
         first = self._open.get(FIRST, self._given)
