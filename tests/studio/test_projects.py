@@ -1,6 +1,7 @@
 """Several projects in one server: found by their address, opened when they are needed, apart from one another."""
 
 import asyncio
+import json
 import re
 import shutil
 import threading
@@ -88,7 +89,7 @@ def test_the_list_names_all_of_them_and_where_one_is(studio: Served, shelf: http
 HOSTILE = (
     *("", " ", ".", "..", "...", "../up", "a/b", "a\\b", "/root", "C:", ".hidden", "dot.", "x" * 61, "nul\0", "a\nb"),
     *("nul", "COM1.txt", "\N{FULLWIDTH FULL STOP}\N{FULLWIDTH FULL STOP}", "a\N{FULLWIDTH SOLIDUS}b", "a\u202eb"),
-    *("a\N{ZERO WIDTH SPACE}b", "a\N{DIVISION SLASH}b", "~", "*", "\udc80"),
+    *("a\N{ZERO WIDTH SPACE}b", "a\N{DIVISION SLASH}b", "~", "*", "\udc80", "\U00020000" * 51),
 )
 
 
@@ -96,7 +97,7 @@ HOSTILE = (
 def test_a_name_that_could_be_a_path_makes_nothing(studio: Served, name: str) -> None:
     before = sorted(studio.project.folder.parent.rglob("*.db"))
     assert not is_project_name(name)
-    body = b'{"name": "%s"}' % "".join(f"\\u{ord(c):04x}" for c in name).encode()
+    body = json.dumps({"name": name})
     for path in ("/api/projects", "/api/projects/remove"):
         answer = studio.client.post(path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code in (404, 422), answer.text
@@ -151,6 +152,12 @@ def test_a_removed_project_is_gone_from_the_list_and_kept_on_the_disk(studio: Se
     assert httpx.get(f"{studio.address}projects/back/api/project").json()["examples"] == 1
     studio.post("/api/projects", name="shelf").raise_for_status()
     assert shelf.get("api/project").json()["examples"] == 0
+
+
+def test_a_project_with_the_longest_name_can_be_removed(studio: Served) -> None:
+    name = "\U00020000" * 50  # letters of four bytes
+    studio.post("/api/projects", name=name).raise_for_status()
+    assert studio.post("/api/projects/remove", name=name).status_code == 200
 
 
 def test_the_streams_of_a_project_end_when_it_is_closed(studio: Served, shelf: httpx.Client) -> None:

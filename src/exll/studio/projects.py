@@ -31,6 +31,7 @@ PREFIX = "/projects/"
 FOLDER, REMOVED = "projects", ".removed"
 SAMPLE = "sample"
 LONGEST_NAME = 60
+MOST_NAME_BYTES = 200  # a folder's name has at most 255, and one that is removed gets the time added
 MOST_OPEN = 8
 MOST_PROJECTS = 500
 PATIENCE_SECONDS = 10.0  # for requests under way, before a project is closed
@@ -65,6 +66,7 @@ def is_project_name(name: str) -> bool:
         0 < len(name) <= LONGEST_NAME
         and all(c in " -_." or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in name)
         and name == unicodedata.normalize("NFKC", name).strip()
+        and len(name.encode()) <= MOST_NAME_BYTES
         and name[0] != "."
         and name[-1] != "."
         and not RESERVED.fullmatch(name)
@@ -124,8 +126,8 @@ class Projects:
         clean = unicodedata.normalize("NFKC", name).strip()
         if not is_project_name(clean):
             raise UnusableError(
-                f"a project's name has 1 to {LONGEST_NAME} letters, digits, spaces, '-', '_' and '.', with no '.' at "
-                f"either end; got {clean[:LONGEST_NAME]!r}.",
+                f"a project's name has 1 to {LONGEST_NAME} letters, digits, spaces, '-', '_' and '.', in at most "
+                f"{MOST_NAME_BYTES} bytes, with no '.' at either end; got {clean[:LONGEST_NAME]!r}.",
                 "Choose another name.",
             )
         return await asyncio.wrap_future(self._turn.submit(self._make, clean))
