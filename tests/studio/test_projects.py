@@ -1,5 +1,7 @@
 """Several projects in one server: found by their address, opened when they are needed, apart from one another."""
 
+import asyncio
+import json
 import re
 import shutil
 import threading
@@ -12,7 +14,8 @@ import pytest
 from exll.studio import limits
 from exll.studio import projects as module
 from exll.studio.limits import IMPORT_PATH
-from exll.studio.projects import is_project_name
+from exll.studio.project import Project
+from exll.studio.projects import Entry, Projects, is_project_name
 from served import PATIENCE, Served, png, served
 
 
@@ -86,7 +89,7 @@ def test_the_list_names_all_of_them_and_where_one_is(studio: Served, shelf: http
 HOSTILE = (
     *("", " ", ".", "..", "...", "../up", "a/b", "a\\b", "/root", "C:", ".hidden", "dot.", "x" * 61, "nul\0", "a\nb"),
     *("nul", "COM1.txt", "\N{FULLWIDTH FULL STOP}\N{FULLWIDTH FULL STOP}", "a\N{FULLWIDTH SOLIDUS}b", "a\u202eb"),
-    *("a\N{ZERO WIDTH SPACE}b", "a\N{DIVISION SLASH}b", "~", "*", "\udc80"),
+    *("a\N{ZERO WIDTH SPACE}b", "a\N{DIVISION SLASH}b", "~", "*", "\udc80", "\U00020000" * 51),
 )
 
 
@@ -94,7 +97,7 @@ HOSTILE = (
 def test_a_name_that_could_be_a_path_makes_nothing(studio: Served, name: str) -> None:
     before = sorted(studio.project.folder.parent.rglob("*.db"))
     assert not is_project_name(name)
-    body = b'{"name": "%s"}' % "".join(f"\\u{ord(c):04x}" for c in name).encode()
+    body = json.dumps({"name": name})
     for path in ("/api/projects", "/api/projects/remove"):
         answer = studio.client.post(path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code in (404, 422), answer.text
@@ -129,6 +132,16 @@ def test_a_project_that_cannot_be_opened_says_why_and_the_others_work(studio: Se
     assert shelf.get("api/project").status_code == 200
 
 
+@pytest.mark.parametrize("left", [[], ["studio.lock"], ["studio.lock", "studio.lock-journal"]])
+def test_a_project_whose_making_was_broken_off_can_be_made_again(studio: Served, left: list[str]) -> None:
+    folder = studio.project.folder / "projects" / "shelf"
+    folder.mkdir(parents=True)
+    for name in left:
+        (folder / name).touch()
+    assert studio.post("/api/projects", name="shelf").status_code == 200
+    assert httpx.get(f"{studio.address}projects/shelf/api/project").status_code == 200
+
+
 def test_a_removed_project_is_gone_from_the_list_and_kept_on_the_disk(studio: Served, shelf: httpx.Client) -> None:
     teach(shelf, "mug", png(0, 1))
     assert studio.post("/api/projects/remove", name="shelf").status_code == 200
@@ -139,6 +152,12 @@ def test_a_removed_project_is_gone_from_the_list_and_kept_on_the_disk(studio: Se
     assert httpx.get(f"{studio.address}projects/back/api/project").json()["examples"] == 1
     studio.post("/api/projects", name="shelf").raise_for_status()
     assert shelf.get("api/project").json()["examples"] == 0
+
+
+def test_a_project_with_the_longest_name_can_be_removed(studio: Served) -> None:
+    name = "\U00020000" * 50  # letters of four bytes
+    studio.post("/api/projects", name=name).raise_for_status()
+    assert studio.post("/api/projects/remove", name=name).status_code == 200
 
 
 def test_the_streams_of_a_project_end_when_it_is_closed(studio: Served, shelf: httpx.Client) -> None:
@@ -188,6 +207,33 @@ def test_all_are_closed_with_the_studio_and_there_at_the_next_start(tmp_path: Pa
                 teach(shelf, "mug", png(0, examples))
                 assert shelf.get("api/project").json()["examples"] == examples
         assert not list((tmp_path / "p").rglob("*-wal"))  # the database was closed
+
+
+def test_two_clicks_on_the_sample_fill_one_project_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled, go_on = [], threading.Event()
+
+    def fill(project: Project, _: object) -> None:
+        filled.append(project)
+        go_on.wait(PATIENCE)
+
+    async def twice(projects: Projects) -> list[Entry]:
+        return [*await asyncio.gather(projects.sample(""), projects.sample(""))]
+
+    monkeypatch.setattr(module, "fill_with_sample", fill)
+    with Project(tmp_path, "nano") as project:
+        projects = Projects(project)
+        entries = asyncio.run(twice(projects))
+        go_on.set()
+        projects.close()
+    assert ([entry.name for entry in entries], filled) == (["", ""], [project])
+
+
+def test_the_sample_is_found_however_its_name_is_spelt(studio: Served) -> None:
+    studio.taught("mug", png(0, 1))
+    studio.post("/api/projects", name="Sample").raise_for_status()
+    with in_project(studio, "Sample") as own:
+        teach(own, "mug", png(0, 1))
+    assert studio.client.post("/api/projects/sample").json()["root"] == "/projects/Sample"
 
 
 def test_token_origin_and_limits_hold_for_every_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from exll.features.backbone import OnnxBackbone
 from exll.studio import rereading, sample
+from exll.studio.analysed_image import analyse
 from exll.studio.edits import HELD_OUT, TAUGHT
+from exll.studio.errors import ConflictError
+from exll.studio.inbox_rows import AskedPhoto
 from served import PATIENCE, Served, assert_model_is_its_log, png
 
 OTHER = "efficientnet_lite0-int8"
@@ -99,6 +102,20 @@ def test_a_photo_that_cannot_be_read_again_leaves_the_old_network(taught: Served
     assert now["network"] == "nano"
     assert now["reading"]["error"].startswith("the photo 1.png cannot be read again")
     assert taught.ask(png(1, 5)).json()["prediction"]["label"] == "kind 1"
+
+
+def test_a_photo_that_left_the_inbox_meanwhile_is_not_read_again(taught: Served) -> None:
+    project, asked = taught.project, analyse(png(2, 1), taught.project.backbone)
+    kept = asked.digest, asked.format, len(asked.content), asked.vector
+    photo = AskedPhoto(0, *kept, "2.png", 0.0, "unknown", "kind 0", 0.5, None)
+    project.store.add_to_inbox(photo, 9, 10**9)  # its file is gone
+    with rereading.new_vectors(project.folder, "another") as vectors:
+        assert asked.digest in rereading.missing_digests(vectors)
+        with pytest.raises(ConflictError, match="cannot be read again"):
+            rereading.read(vectors, project.pictures, asked.digest, project.backbone)
+        project.store.dismiss(photo.id for photo in project.store.inbox())
+        rereading.read(vectors, project.pictures, asked.digest, project.backbone)
+        assert len(rereading.missing_digests(vectors)) == 6
 
 
 def test_vectors_are_exchanged_all_or_none(tmp_path: Path, taught: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,7 @@ class _Import:
                 self._imported.refuse(entry.name, str(error), getattr(error, "hint", ""))
         for (label, role, two), run in groupby(offered, lambda offer: (offer[0].label, offer[0].role, offer[1])):
             work = partial(teach_images, self._project, [offer for *_, offer in run], label, two)
-            for result in self._project.live.write(partial(work, group=self._group, role=role)).result():
+            for result in self._project.live.write_patiently(partial(work, group=self._group, role=role)):
                 self._imported.add(result)
 
     def _offered(self, entry: Entry) -> tuple[bool, Offered]:

@@ -104,6 +104,18 @@ class Live:
             raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
         return future
 
+    def write_patiently(self, change: Callable[[], Result]) -> Result:
+        """For a thread that may wait, until there is room for the change and until it is made."""
+        while True:
+            try:
+                future = self.write(change)
+            except BusyError:
+                if self._closing:
+                    raise
+                time.sleep(QUIET_SECONDS)
+            else:
+                return future.result()
+
     def write_when_idle(self, change: Callable[[], Any]) -> bool:
         """Run a change that nobody waits for, once no other waits; says whether it will be tried. Dropped at once where
         too many wait, and when the studio closes."""

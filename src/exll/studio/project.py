@@ -142,7 +142,8 @@ def _usable_folder(folder: Path) -> Path:
             f"{folder} cannot be used as a project's folder: it is a file. A project holds the photos themselves, and "
             "a model file does not; name a new folder and teach the photos there."
         )
-    if folder.is_dir() and not (folder / DATABASE).exists() and any(folder.iterdir()):
+    own = {LOCK, f"{LOCK}-journal"}  # what a start that was broken off leaves behind
+    if folder.is_dir() and not (folder / DATABASE).exists() and any(path.name not in own for path in folder.iterdir()):
         raise ExLLError(f"{folder} is not empty and holds no project; choose an empty or a new folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)

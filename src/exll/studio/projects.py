@@ -31,6 +31,7 @@ PREFIX = "/projects/"
 FOLDER, REMOVED = "projects", ".removed"
 SAMPLE = "sample"
 LONGEST_NAME = 60
+MOST_NAME_BYTES = 200  # a folder's name has at most 255, and one that is removed gets the time added
 MOST_OPEN = 8
 MOST_PROJECTS = 500
 PATIENCE_SECONDS = 10.0  # for requests under way, before a project is closed
@@ -65,6 +66,7 @@ def is_project_name(name: str) -> bool:
         0 < len(name) <= LONGEST_NAME
         and all(c in " -_." or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in name)
         and name == unicodedata.normalize("NFKC", name).strip()
+        and len(name.encode()) <= MOST_NAME_BYTES
         and name[0] != "."
         and name[-1] != "."
         and not RESERVED.fullmatch(name)
@@ -81,6 +83,7 @@ class Projects:
         self._uses: Counter[str] = Counter()
         self._changed = threading.Condition()
         self._filling: set[str] = set()  # those that are being taught the sample
+        self._sampling = asyncio.Lock()
         self.closed = False
         self.background = ThreadPoolExecutor(2, "studio background")  # work that nobody waits for; it watches closed
         self._turn = ThreadPoolExecutor(1, "studio projects")
@@ -123,24 +126,26 @@ class Projects:
         clean = unicodedata.normalize("NFKC", name).strip()
         if not is_project_name(clean):
             raise UnusableError(
-                f"a project's name has 1 to {LONGEST_NAME} letters, digits, spaces, '-', '_' and '.', with no '.' at "
-                f"either end; got {clean[:LONGEST_NAME]!r}.",
+                f"a project's name has 1 to {LONGEST_NAME} letters, digits, spaces, '-', '_' and '.', in at most "
+                f"{MOST_NAME_BYTES} bytes, with no '.' at either end; got {clean[:LONGEST_NAME]!r}.",
                 "Choose another name.",
             )
         return await asyncio.wrap_future(self._turn.submit(self._make, clean))
 
     async def sample(self, current: str) -> Entry:
         """The drawn household, in the current project if that is empty, else in one of its own."""
-        for name in (current, SAMPLE):
-            if name in self._filling:
-                return self._entry(name)
-            if name == SAMPLE and SAMPLE not in self._names():
-                await self.make(SAMPLE)
-            if await self._is_empty(name):
-                self._filling.add(name)
-                self.background.submit(contextvars.copy_context().run, self._fill, name)  # a step says who made it
-                return self._entry(name)
-        return self._entry(SAMPLE)
+        async with self._sampling:  # a second click finds what the first one began
+            own = next((name for name in self._names() if name.casefold() == SAMPLE), SAMPLE)
+            for name in (current, own):
+                if name in self._filling:
+                    return self._entry(name)
+                if name == SAMPLE and SAMPLE not in self._names():
+                    await self.make(SAMPLE)
+                if await self._is_empty(name):
+                    self._filling.add(name)
+                    self.background.submit(contextvars.copy_context().run, self._fill, name)  # a step says who made it
+                    return self._entry(name)
+            return self._entry(own)
 
     async def _is_empty(self, name: str) -> bool:
         project = await self.use(name)
@@ -218,10 +223,10 @@ class Projects:
             project.close()
 
     def _make(self, name: str) -> Entry:
-        folders = [path.name.casefold() for path in self._folders()]
-        if name.casefold() in folders:
+        names = [other.casefold() for other in self._names()]
+        if name.casefold() in names:
             raise ConflictError(f'there is a project "{name}" already.', "Open it, or choose another name.")
-        if len(folders) >= MOST_PROJECTS:
+        if len(names) >= MOST_PROJECTS:
             raise ConflictError(f"a studio has at most {MOST_PROJECTS} projects.", "Remove one first.")
         self._make_room()
         first = self._open.get(FIRST, self._given)

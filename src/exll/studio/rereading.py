@@ -16,7 +16,7 @@ from typing import Any
 from exll.errors import ExLLError
 from exll.features.backbone import OnnxBackbone
 from exll.studio.analysed_image import analyse
-from exll.studio.errors import ConflictError
+from exll.studio.errors import ConflictError, MissingError
 from exll.studio.pictures import Pictures
 from exll.studio.project import Project, locked
 from exll.studio.projects import Projects
@@ -125,6 +125,9 @@ def read(vectors: sqlite3.Connection, pictures: Pictures, digest: str, network: 
     try:
         vector = analyse(pictures.image(digest), network).vector
     except ExLLError as error:
+        needed = vectors.execute(f"SELECT 1 FROM ({WITH_VECTORS}) WHERE digest = ?", (digest,)).fetchone()
+        if isinstance(error, MissingError) and not needed:  # it left the Inbox, or was removed for good, meanwhile
+            return
         query = "SELECT name FROM project.examples WHERE digest = ? LIMIT 1"
         (name,) = vectors.execute(query, (digest,)).fetchone() or (digest[:12],)
         raise ConflictError(f"the photo {name} cannot be read again: {error}") from error

@@ -34,7 +34,7 @@ def fill_with_sample(project: Project, stopped: Callable[[], bool]) -> None:
                 pool.shutdown(cancel_futures=True)
                 return
             work = partial(teach_images, project, run, label, False, group=group, role=role)
-            project.live.write(work).result()
+            project.live.write_patiently(work)
             done += len(run)
             project.events.publish("importing", {"done": done, "images": len(drawings)})
 

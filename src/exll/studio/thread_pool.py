@@ -28,13 +28,27 @@ class BoundedPool:
             if self._pending >= self._most_pending:
                 raise BusyError("the studio is busy.", "Try again in a moment.")
             self._pending += 1
-        future = self._pool.submit(contextvars.copy_context().run, partial(work, *args, **kwargs))
+        try:
+            future = self._pool.submit(contextvars.copy_context().run, partial(work, *args, **kwargs))
+        except RuntimeError:  # it was closed
+            self._finished()
+            raise _closed() from None
         future.add_done_callback(self._finished)
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():  # nobody waits for the answer any more
+                raise
+            raise _closed() from None
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def _finished(self, _: Future[Any]) -> None:
+    def _finished(self, _: Future[Any] | None = None) -> None:
         with self._lock:
             self._pending -= 1
+
+
+def _closed() -> BusyError:
+    return BusyError("this project is being closed.", "Try again in a moment.")
