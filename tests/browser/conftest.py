@@ -26,7 +26,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def clip() -> Path | None:
+    """What the webcam shows over and over (MJPEG), where a module needs something else than the moving pattern."""
+    return None
+
+
+@pytest.fixture(scope="module")
+def browser(clip: Path | None) -> Iterator[Browser]:
     """A fresh browser with a profile of its own. It ends with the module: while it runs, its thread has an event loop
     that would be in the way of other tests' own."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -34,8 +40,9 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail("CI must look at the pages, and there is no chromium here.")
         pytest.skip("there is no chromium here")
+    shown = [f"--use-file-for-fake-video-capture={clip}"] if clip else []
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        running = playwright.chromium.launch(executable_path=found, args=[*FLAGS, *shown], headless=True)
         yield running
         running.close()
 

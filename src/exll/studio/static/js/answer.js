@@ -21,9 +21,15 @@ export function showAnswer(says, level, prediction, taughtAs = []) {
   fill(level, ...words[kind], taughtAs.length > 0 && taught(taughtAs));
 }
 
+const KNOWN = { taught: " Taught as ", "held out": " Set aside as ", nothing: " Marked as none of your classes" };
+
+/** What was done with this photo before, in one sentence per role. */
 function taught(examples) {
-  const labels = [...new Set(examples.map(({ label }) => label))];
-  return [" Taught as ", labels.map((label, i) => [i > 0 && " and ", quoted(label)]), "."];
+  return Object.entries(KNOWN).map(([role, words]) => {
+    const labels = [...new Set(examples.filter((example) => example.role === role).map(({ label }) => label))];
+    if (!labels.length) return null;
+    return [words, labels.filter(Boolean).map((label, i) => [i > 0 && " and ", quoted(label)]), "."];
+  });
 }
 
 /** The words of the answer, for those who listen. */

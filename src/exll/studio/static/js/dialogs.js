@@ -1,6 +1,6 @@
 /** Questions in a <dialog>: they close with Escape, and the focus goes back where it was. */
 
-import { fill, h } from "./dom.js";
+import { byId, fill, h } from "./dom.js";
 import { homeMessages } from "./notice.js";
 
 let counter = 0;

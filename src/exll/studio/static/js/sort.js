@@ -137,7 +137,7 @@ async function look() {
   const found = await trying(() => get("/api/classes"), look);
   if (!found) return;
   const { classes } = found;
-  counts = new Map(classes.map(({ label, examples }) => [label, examples]));
+  counts = new Map(classes.map(({ label, examples, held_out: aside }) => [label, examples + aside]));
   if (!classes.length) {
     sides = [];
     fill(byId("sides"), nothingYet("No photos to sort yet.", "Teach two classes first"));
