@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from make_studio_pictures import PICTURES, chromium, running, send
 from PIL import Image
 from playwright.sync_api import Locator, Page
-
-from make_studio_pictures import PICTURES, chromium, running, send
 
 TAUGHT = {"kiwi": "Kiwi", "avocado": "Avocado"}  # before the recording begins
 TURNS = (  # in front of the camera, one after the other, over and over
@@ -129,7 +128,9 @@ class Recorder:
         durations = [min(gap, LONGEST) for gap in gaps] + [LAST]
         first, *rest = (small(picture) for picture in self.pictures)
         first.save(path, save_all=True, append_images=rest, duration=durations, loop=0, quality=68, method=4)
-        print(f"{path}: {len(durations)} pictures, {sum(durations) / 1000:.1f} s, {path.stat().st_size / 1e6:.2f} MB")
+        sys.stdout.write(
+            f"{path}: {len(durations)} pictures, {sum(durations) / 1000:.1f} s, {path.stat().st_size / 1e6:.2f} MB\n"
+        )
 
 
 def small(picture: bytes) -> Image.Image:
