@@ -84,6 +84,12 @@ export class ClassList {
     this.on.changed();
   }
 
+  /** @param {Record<string, number>} counts Photos of every class that has some: those need not be remembered. */
+  count(counts) {
+    for (const [label, count] of Object.entries(counts)) this.row(label).count(count);
+    remember(remembered().filter((label) => !(label in counts)));
+  }
+
   /** @param {any} answer Of /api/classes. */
   show({ classes }) {
     const taught = new Set(classes.map(({ label }) => label));

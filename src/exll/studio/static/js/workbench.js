@@ -85,7 +85,7 @@ guardPage();
 on("changed", ({ kind, counts, examples }) => {
   stage.taught = examples > 0;
   if (stage.now && !CORRECTIONS.has(kind)) stage.hint(); // undo would take back something else now
-  for (const [label, count] of Object.entries(counts)) list.row(label).count(count);
+  list.count(counts);
   if (!active) lookSoon(); // else when the recording has ended: answers go first
 });
 onAny(["rebuilt", "anew"], lookSoon);
