@@ -1,6 +1,5 @@
 """The Export and Project pages: downloads, programs that run, settings, several projects, the sample."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -63,14 +62,12 @@ def test_the_programs_on_the_page_run_as_they_are(studio: Studio, tmp_path: Path
         page.get_by_role("link", name="Download the model").click()
     download.value.save_as(tmp_path / download.value.suggested_filename)
     picture(1, 90).save(tmp_path / "photo.jpg")
-    studio.teach("curl's own", png(2, 1))
     assert run(tmp_path, sys.executable, "-c", code(page, "python")).split()[0] == "pan"
     said = run(tmp_path, "sh", "-c", code(page, "curl"))
     assert '"label":"pan"' in said.split("}")[0]
-    assert studio.counts()["mug's"] == 9
-    if shutil.which("node") is not None or os.environ.get("CI") == "true":
+    if shutil.which("node") is not None:
         (tmp_path / "ask.mjs").write_text(code(page, "javascript"))
-        assert run(tmp_path, "node", "ask.mjs").split()[0] in ("pan", "mug's")
+        assert run(tmp_path, "node", "ask.mjs").split()[0] == "pan"
 
 
 def test_a_program_is_copied(studio: Studio) -> None:

@@ -45,14 +45,12 @@ function shown({ id, title, words, text }) {
 
 async function look() {
   project = (await trying(() => get("/api/project"), look)) ?? project;
-  const { classes } = (await get("/api/classes").catch(() => null)) ?? { classes: [] };
   const place = byId("snippets");
   const given = {
     model: place.dataset.model,
     address: location.origin + address(""),
     locked: place.dataset.locked === "true",
     ownCertificate: place.dataset.own === "true",
-    label: classes[0]?.label ?? "mug",
   };
   const key = JSON.stringify(given);
   if (place.dataset.shown === key) return; // whoever reads or copies is not disturbed

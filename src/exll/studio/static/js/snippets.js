@@ -3,8 +3,8 @@
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const literal = (text) => JSON.stringify(text); // reads the same in Python and JavaScript
 
-/** @param {{model: string, address: string, locked: boolean, ownCertificate: boolean, label: string}} given */
-export function snippets({ model, address, locked, ownCertificate, label }) {
+/** @param {{model: string, address: string, locked: boolean, ownCertificate: boolean}} given */
+export function snippets({ model, address, locked, ownCertificate }) {
   const header = locked ? ' -H "Authorization: Bearer $EXLL_STUDIO_TOKEN"' : "";
   const curl = `curl${ownCertificate ? " --insecure" : ""}${header}`;
   const accepted = ownCertificate ? "NODE_TLS_REJECT_UNAUTHORIZED=0 " : "";
@@ -26,9 +26,8 @@ print(answer.label, f"{answer.probability:.1%}", answer.level)
     {
       id: "curl",
       title: "curl",
-      words: `Asks this studio while it runs, then teaches it the same photo.${secret}${trust}`,
+      words: `Asks this studio while it runs.${secret}${trust}`,
       text: `${curl} -F file=@photo.jpg ${shell(`${address}/api/predict`)}
-${curl} --form-string label=${shell(label)} -F files=@photo.jpg ${shell(`${address}/api/teach`)}
 `,
     },
     {
