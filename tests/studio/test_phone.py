@@ -81,7 +81,7 @@ def test_without_a_token_there_are_no_links(studio: Served) -> None:
     response = studio.post("/api/phone")
     assert response.status_code == 409
     assert "exll studio --host 0.0.0.0" in response.json()["hint"]
-    assert "exll studio project --host 0.0.0.0" in studio.client.get("/project").text
+    assert "<code>--host 0.0.0.0</code>" in studio.client.get("/project").text
     assert "set-cookie" not in studio.client.post("/enter", data={"code": "x"}).headers
 
 
