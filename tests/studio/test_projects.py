@@ -178,6 +178,20 @@ def test_the_streams_of_a_project_end_when_it_is_closed(studio: Served, shelf: h
     assert "event: hello" in heard
 
 
+def test_a_project_that_waits_to_be_closed_holds_up_no_other(
+    studio: Served, shelf: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", PATIENCE / 3)
+    with studio.projects.held("shelf") as project:
+        removing = threading.Thread(target=studio.post, args=("/api/projects/remove",), kwargs={"name": "shelf"})
+        removing.start()
+        assert project.closing.wait(PATIENCE / 6)  # so that long work ends
+        assert studio.post("/api/projects", name="attic").status_code == 200
+        assert removing.is_alive()
+    removing.join(PATIENCE)
+    assert shelf.get("api/project").status_code == 404
+
+
 def test_the_project_that_was_not_used_for_longest_is_closed(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OPEN", 2)
     for name in ("one", "two"):

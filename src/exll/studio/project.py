@@ -80,14 +80,16 @@ class Project:
             raise
         self.reading = BoundedPool(4, MOST_READING, "reading")
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
-        self.closing = threading.Event()
+        self.closing = threading.Event()  # long work is to end
+        self._closed = False
         self.rereading: Rereading | None = None  # the last one since the project was opened
         self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
-        if self.closing.is_set():
+        if self._closed:
             return
+        self._closed = True
         self.closing.set()
         self.events.close()
         for pool in (self.studying, self.looking, self.reading):

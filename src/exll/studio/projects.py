@@ -1,6 +1,7 @@
 """Several projects in one studio: the folder that it was started with, and those in its folder ``projects``.
 
-They are opened when somebody asks for them. Opening, closing and moving them is done by one thread, one at a time.
+They are opened when somebody asks for them. Of opening, closing and moving a project one is done at a time; it holds up
+no other project.
 """
 
 import asyncio
@@ -34,6 +35,7 @@ LONGEST_NAME = 60
 MOST_NAME_BYTES = 200  # a folder's name has at most 255, and one that is removed gets the time added
 MOST_OPEN = 8
 MOST_PROJECTS = 500
+MOST_WAITING = 256  # as many as the server has connections
 PATIENCE_SECONDS = 10.0  # for requests under way, before a project is closed
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no folders on Windows
 
@@ -86,14 +88,15 @@ class Projects:
         self._sampling = asyncio.Lock()
         self.closed = False
         self.background = ThreadPoolExecutor(2, "studio background")  # work that nobody waits for; it watches closed
-        self._turn = ThreadPoolExecutor(1, "studio projects")
+        self._busy: set[str] = set()  # names, casefolded, of those that are being opened, closed or moved
+        self._threads = ThreadPoolExecutor(MOST_WAITING, "studio projects")
 
     # -- for requests
 
     async def use(self, name: str) -> Project:
         """Opened where it is not; until :meth:`leave` is called, nobody closes it."""
         while (project := self._taken(name)) is None:
-            await asyncio.wrap_future(self._turn.submit(self._open_one, name))
+            await asyncio.wrap_future(self._threads.submit(self._open_one, name))
         return project
 
     def leave(self, name: str) -> None:
@@ -130,7 +133,7 @@ class Projects:
                 f"{MOST_NAME_BYTES} bytes, with no '.' at either end; got {clean[:LONGEST_NAME]!r}.",
                 "Choose another name.",
             )
-        return await asyncio.wrap_future(self._turn.submit(self._make, clean))
+        return await asyncio.wrap_future(self._threads.submit(self._make, clean))
 
     async def sample(self, current: str) -> Entry:
         """The drawn household, in the current project if that is empty, else in one of its own."""
@@ -165,12 +168,12 @@ class Projects:
 
     async def remove(self, name: str) -> None:
         """Its folder is moved to ``projects/.removed``; nothing is deleted."""
-        await asyncio.wrap_future(self._turn.submit(self._remove, name))
+        await asyncio.wrap_future(self._threads.submit(self._remove, name))
 
     def reopen(self, name: str, meanwhile: Callable[[Path], None]) -> "Future[None]":
         """Close a project, do something to its folder, open it again. Requests for it wait meanwhile, and its event
         streams end. Not to be waited for by one who uses it."""
-        return self._turn.submit(self._reopen, name, meanwhile)
+        return self._threads.submit(self._reopen, name, meanwhile)
 
     def end_streams(self) -> None:
         for project in [*self._open.values()]:
@@ -179,14 +182,36 @@ class Projects:
     def close(self) -> None:
         self.closed = True
         self.background.shutdown(cancel_futures=True)
-        self._turn.shutdown(cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
         for project in self._open.values():
             if project is not self._given:
                 project.close()
 
-    # -- in the one thread
+    # -- in threads of their own
 
     def _open_one(self, name: str) -> None:
+        self._folder_of(name)  # what is no project has no turn
+        with self._turn(name):
+            self._open_in_turn(name)
+
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: name.casefold() not in self._busy)
+            self._busy.add(name.casefold())
+        try:
+            yield
+        finally:
+            self._end_turn(name)
+
+    def _end_turn(self, name: str) -> None:
+        with self._changed:
+            self._busy.remove(name.casefold())
+            self._changed.notify_all()
+
+    # -- in the turn of the project
+
+    def _open_in_turn(self, name: str) -> None:
         if self.closed:
             raise BusyError("the studio is shutting down.")
         if name in self._open:
@@ -205,50 +230,59 @@ class Projects:
 
     def _make_room(self) -> None:
         with self._changed:
-            if len(self._open) <= MOST_OPEN:
+            if len(self._busy.union(map(str.casefold, self._open))) <= MOST_OPEN + 1:
                 return
-            idle = next((name for name in self._open if name != FIRST and not self._uses[name]), None)
+            unused = (name for name in self._open if name != FIRST and not self._uses[name])
+            idle = next((name for name in unused if name.casefold() not in self._busy), None)
             if idle is None:
                 raise BusyError(f"{MOST_OPEN} other projects are in use.", "Close the pages of one of them.")
+            self._busy.add(idle.casefold())
             project = self._open.pop(idle)
-        project.close()
+        try:
+            project.close()
+        finally:
+            self._end_turn(idle)
 
     def _close_one(self, name: str) -> None:
         with self._changed:
             project = self._open.pop(name, None)
         if project is not None:
+            project.closing.set()
             project.events.close()
             with self._changed:
                 self._changed.wait_for(lambda: not self._uses[name], PATIENCE_SECONDS)
             project.close()
 
     def _make(self, name: str) -> Entry:
-        names = [other.casefold() for other in self._names()]
-        if name.casefold() in names:
-            raise ConflictError(f'there is a project "{name}" already.', "Open it, or choose another name.")
-        if len(names) >= MOST_PROJECTS:
-            raise ConflictError(f"a studio has at most {MOST_PROJECTS} projects.", "Remove one first.")
-        self._make_room()
-        first = self._open.get(FIRST, self._given)
-        self._open_folder(name, self._folder / FOLDER / name, first.backbone.source, first.preset)
-        return self._entry(name)
+        with self._turn(name):
+            names = [other.casefold() for other in self._names()]
+            if name.casefold() in names:
+                raise ConflictError(f'there is a project "{name}" already.', "Open it, or choose another name.")
+            if len(names) >= MOST_PROJECTS:
+                raise ConflictError(f"a studio has at most {MOST_PROJECTS} projects.", "Remove one first.")
+            self._make_room()
+            first = self._open.get(FIRST, self._given)
+            self._open_folder(name, self._folder / FOLDER / name, first.backbone.source, first.preset)
+            return self._entry(name)
 
     def _remove(self, name: str) -> None:
-        folder = self._folder_of(name)
         if name == FIRST:
             raise ConflictError("the studio was started with this project.", "Remove another one.")
-        self._close_one(name)
-        removed = self._folder / FOLDER / REMOVED
-        removed.mkdir(exist_ok=True)
-        folder.rename(removed / f"{name} {time.time_ns()}")
+        with self._turn(name):
+            folder = self._folder_of(name)
+            self._close_one(name)
+            removed = self._folder / FOLDER / REMOVED
+            removed.mkdir(exist_ok=True)
+            folder.rename(removed / f"{name} {time.time_ns()}")
 
     def _reopen(self, name: str, meanwhile: Callable[[Path], None]) -> None:
-        folder = self._folder_of(name)
-        self._close_one(name)
-        try:
-            meanwhile(folder)
-        finally:
-            self._open_one(name)
+        with self._turn(name):
+            folder = self._folder_of(name)
+            self._close_one(name)
+            try:
+                meanwhile(folder)
+            finally:
+                self._open_in_turn(name)
 
     # -- names and folders
 
