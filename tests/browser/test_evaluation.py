@@ -1,32 +1,24 @@
 """The Evaluation page: the score, what is confused, the learning curve, and photos that are set aside."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.checks import NARROW, WIDE, Opener, check_keyboard
-from browser.studio_page import SLOW, Studio, awake, drop_from_disk, files_of, running, whole
+from browser.checks import NARROW, WIDE, check_keyboard
+from browser.studio_page import SLOW, Studio, awake, drop_from_disk, files_of, whole
 from served import png
 
 pytestmark = [pytest.mark.browser, pytest.mark.process]
 LABELS = ("mug", "pan", "bowl")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with running(tmp_path_factory.mktemp("evaluation") / "things") as studio:
-        yield studio
-
-
 @pytest.fixture
-def taught(server: Studio, open_page: Opener) -> Studio:
-    server.clear()
+def taught(studio: Studio) -> Studio:
     for kind, label in enumerate(LABELS):
-        server.teach(label, *(png(kind, seed) for seed in range(10)))
-    return server.with_pages(open_page)
+        studio.teach(label, *(png(kind, seed) for seed in range(10)))
+    return studio
 
 
 def held_out(studio: Studio) -> Studio:

@@ -1,29 +1,20 @@
 """Undo and redo by button and key, whose step it is, and versions."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from browser.checks import NARROW, WIDE, Opener
-from browser.studio_page import SLOW, Studio, running
+from browser.checks import NARROW, WIDE
+from browser.studio_page import SLOW, Studio
 from served import png
 
 pytestmark = [pytest.mark.browser, pytest.mark.process]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with running(tmp_path_factory.mktemp("history") / "things") as studio:
-        yield studio
-
-
 @pytest.fixture
-def studio(server: Studio, open_page: Opener) -> Studio:
-    server.clear()
-    server.teach("mug", *(png(0, seed) for seed in range(4)))
-    server.teach("pan", *(png(1, seed) for seed in range(4)))
-    return server.with_pages(open_page)
+def studio(studio: Studio) -> Studio:
+    for kind, label in enumerate(("mug", "pan")):
+        studio.teach(label, *(png(kind, seed) for seed in range(4)))
+    return studio
 
 
 def test_undo_and_redo_by_button_and_by_key(studio: Studio) -> None:

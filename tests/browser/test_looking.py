@@ -1,6 +1,5 @@
 """The pages that show and sort photos: Map, Classes, Check, Sort, and a photo large."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -8,8 +7,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from browser.checks import NARROW, WIDE, Opener, check_keyboard
-from browser.studio_page import SLOW, Studio, choose, running, settled, whole
+from browser.checks import NARROW, WIDE, check_keyboard
+from browser.studio_page import SLOW, Studio, choose, settled, whole
 from pictures import picture
 from served import as_png, png
 
@@ -24,21 +23,8 @@ OVERLAP = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with running(tmp_path_factory.mktemp("things")) as studio:
-        yield studio
-
-
 @pytest.fixture
-def emptied(room: Studio) -> Iterator[Studio]:
-    yield room
-    room.clear()
-
-
-@pytest.fixture
-def taught(emptied: Studio, open_page: Opener) -> Studio:
-    studio = emptied.with_pages(open_page)
+def taught(studio: Studio) -> Studio:
     for kind, label in enumerate(LABELS):
         studio.teach(label, *(png(kind, seed) for seed in range(6)))
     return studio

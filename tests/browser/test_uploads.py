@@ -1,7 +1,7 @@
 """One queue for all that is taught: it survives the page, says what went wrong, and never covers the work."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -20,7 +20,6 @@ from browser.studio_page import (
     files_of,
     go,
     hand,
-    running,
     see_count,
 )
 from served import PATIENCE, png, start
@@ -28,31 +27,6 @@ from served import PATIENCE, png, start
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
 NO_DATABASE = "Object.defineProperty(window, 'indexedDB', {value: undefined})"
 NO_LOCKS = "Object.defineProperty(navigator, 'locks', {value: undefined})"  # as in pages without TLS
-
-
-@pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with running(tmp_path_factory.mktemp("things")) as studio:
-        yield studio
-
-
-@pytest.fixture
-def emptied(room: Studio) -> Iterator[Studio]:
-    """Nothing is left to the next test. The pages are closed by then: they would ask for photos that are gone."""
-    yield room
-    room.clear()
-
-
-@pytest.fixture
-def studio(emptied: Studio, open_page: Opener) -> Studio:
-    return emptied.with_pages(open_page)
-
-
-@pytest.fixture
-def taught(studio: Studio) -> Studio:
-    for kind, label in enumerate(("mug", "pan")):
-        studio.teach(label, *(png(kind, seed) for seed in range(8)))
-    return studio
 
 
 def queue(page: Page) -> Locator:

@@ -8,7 +8,6 @@ import asyncio
 import contextvars
 import logging
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -26,6 +25,7 @@ from exll.studio.errors import BusyError, ConflictError, MissingError, UnusableE
 from exll.studio.project import Project
 from exll.studio.sample import fill_with_sample
 from exll.studio.store import DATABASE
+from exll.studio.zip_folders import RESERVED
 
 FIRST = ""  # the name of the project that the studio was started with
 PREFIX = "/projects/"
@@ -37,7 +37,6 @@ MOST_OPEN = 8
 MOST_PROJECTS = 500
 MOST_WAITING = 256  # as many as the server has connections
 PATIENCE_SECONDS = 10.0  # for requests under way, before a project is closed
-RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no folders on Windows
 
 log = logging.getLogger(__name__)
 
