@@ -46,21 +46,8 @@ class HistoryAnswer(BaseModel):
     next: int | None = Field(description="pass as 'before' for more; null at the end")
 
 
-class VersionShape(BaseModel):
-    id: int
-    name: str
-    made_at: float
-    made_by: str | None
-    examples: int
-    classes: int
-
-    @classmethod
-    def of(cls, version: Version) -> "VersionShape":
-        return cls(**vars(version))
-
-
 class VersionsAnswer(BaseModel):
-    versions: list[VersionShape] = Field(description="the newest first")
+    versions: list[Version] = Field(description="the newest first")
 
 
 class VersionName(BaseModel):
@@ -103,14 +90,14 @@ async def steps(
 @router.get("/versions")
 async def versions(project: CurrentProject) -> VersionsAnswer:
     found = await project.reading.run(project.store.versions)
-    return VersionsAnswer(versions=[VersionShape.of(version) for version in found])
+    return VersionsAnswer(versions=found)
 
 
 @router.post("/versions")
-async def name_version(project: CurrentProject, wanted: VersionName) -> VersionShape:
+async def name_version(project: CurrentProject, wanted: VersionName) -> Version:
     """Give the project as it is now a name, so that one can return to it."""
     name = clean_label(wanted.name)
-    return VersionShape.of(await change(project, lambda: add_version(project, name)))
+    return await change(project, lambda: add_version(project, name))
 
 
 @router.post("/versions/{number}/restore")
