@@ -134,7 +134,7 @@ def _curves(summary: Summary, groups: Groups, picture: str | None) -> Iterator[s
     if picture is not None:
         yield f"\n![accuracy on the classes seen so far, by group of tasks and order]({picture})"
     for table in tables:
-        yield f"\n<details><summary>{plain(table.title)}</summary>\n"
+        yield f'\n<details markdown="1"><summary>{plain(table.title)}</summary>\n'
         yield from table_lines(table)
         yield "\n</details>"
 
