@@ -1,4 +1,4 @@
-"""The learner as a step of a scikit-learn pipeline, judged by cross-validation.
+"""The learner as a step of a scikit-learn pipeline, measured by cross-validation.
 
 python examples/sklearn_pipeline.py
 """

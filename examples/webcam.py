@@ -1,4 +1,4 @@
-"""Teach and ask with a webcam: press a digit key to teach that class, any other key to see the answer, q to stop.
+"""Teach and ask with a webcam: press a digit key to teach that class, q to stop. The window always shows the answer.
 
 pip install opencv-python
 python examples/webcam.py [CAMERA OR VIDEO FILE]
@@ -23,7 +23,7 @@ while True:
     there, frame = camera.read()
     if not there:
         break
-    image = frame[:, :, ::-1].copy()  # OpenCV gives blue first
+    image = frame[:, :, ::-1].copy()  # OpenCV has the channels in the order blue, green, red
     words = "press 1 to 9 to teach"
     if taught:
         answer = learner.predict(image)

@@ -99,7 +99,7 @@ def test_the_page_has_all_its_parts_and_no_table_is_wide() -> None:
         "### Top-5",
         "### Forgetting",
         "![accuracy on the classes seen so far, by group of tasks and order](curves.png)",
-        "<details><summary>Test then train: mine, few-shot 29",
+        '<details markdown="1"><summary>Test then train: mine, few-shot 29',
         "### Time, size and NetScore",
         "- **iid**: all examples shuffled.",
     ):

@@ -8,9 +8,9 @@ from exll.bench.tables import Table, by_row, ranked
 
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 WORDS = (
-    "By how much of the stream was learned: accuracy on the test rows of the classes seen so far; and where it was "
-    "counted, test then train: the share of each tenth of the stream that was answered rightly before it was learned. "
-    "Means over seeds and backbones."
+    "The columns say how much of the stream was learned. Accuracy is on the test rows of the classes seen so far. Test "
+    "then train, where it was counted, is the share of each tenth of the stream that was answered correctly before it "
+    "was learned. Means over seeds and backbones."
 )
 COLUMNS = tuple(f"{share:.0%}" for share in SHARES)
 

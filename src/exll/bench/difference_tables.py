@@ -53,7 +53,7 @@ def rival_table(summary: Summary, settings: Sequence[Setting] | None = None) -> 
     if not any(found):
         return None
     columns = (summary.chosen, "best other", "its accuracy", "difference")
-    note = "As above. The best other is chosen by the same test rows, so it is partly lucky."
+    note = "As above. The best other learner is chosen on the same test rows, which favours it."
     return Table(f"{summary.chosen} and the best other stream learner", columns, tuple(rows), note, "Task")
 
 

@@ -22,15 +22,15 @@ FACTS: dict[str, tuple[Fact, str]] = {  # per group of tasks: what, and what it 
     ),
     "Test then train": (
         lambda e, v: e["variants"][v]["test_then_train"],
-        "The share of the stream that was answered rightly before it was learned.",
+        "The share of the stream that was answered correctly before it was learned.",
     ),
     "Forgetting": (
         lambda e, v: e["variants"][v]["forgetting"],
-        "How far each class fell from its best earlier value to the end, on average; lower is better.",
+        "How far a class fell from its best earlier accuracy to the end, mean over classes; lower is better.",
     ),
     "Backward transfer": (
         lambda e, v: e["variants"][v]["backward_transfer"],
-        "The last value of each class less its first, on average.",
+        "The last accuracy of a class minus its first, mean over classes.",
     ),
 }
 
@@ -130,11 +130,11 @@ def _curves(summary: Summary, groups: Groups, picture: str | None) -> Iterator[s
     ]
     if not tables:
         return
-    yield f"\n### While the stream goes on\n\n{WORDS} Averaged over the tasks of a group too."
+    yield f"\n### While the stream goes on\n\n{WORDS} They are also averaged over the tasks of a group."
     if picture is not None:
         yield f"\n![accuracy on the classes seen so far, by group of tasks and order]({picture})"
     for table in tables:
-        yield f"\n<details><summary>{plain(table.title)}</summary>\n"
+        yield f'\n<details markdown="1"><summary>{plain(table.title)}</summary>\n'
         yield from table_lines(table)
         yield "\n</details>"
 
@@ -207,7 +207,7 @@ def _name(summary: Summary, variant: str) -> str:
 
 
 def _about_offline(summary: Summary) -> str:
-    offline = " Learners in italics see all data at once: marks to measure by, set apart at the bottom."
+    offline = " Learners in italics, at the bottom, see all data at once; they are for reference only."
     return offline if summary.offline else ""
 
 

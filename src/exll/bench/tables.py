@@ -12,10 +12,10 @@ MISSING = "-"
 MOST_COLUMNS = 12
 ON_THE_WAY = (
     "Means over seeds and backbones. Top-5: the right class is among the five best, where there are more than five. "
-    "Test then train: the share answered rightly before it was learned. Forgetting: how far each class fell from its "
-    "best earlier value, on average. Backward transfer: its last value less its first. Both need a stream that is "
-    "asked more than once. Either right: local or global inference is, which a rule that picks one of the two labels "
-    "cannot exceed; a table of pairs may name a third class and go beyond. Seconds: learning and one round of asking, "
+    "Test then train: the share answered correctly before it was learned. Forgetting: how far a class fell from its "
+    "best earlier value, mean over classes. Backward transfer: its last value minus its first. Both need a stream "
+    "that is asked more than once. Either right: local or global inference is right; a rule that picks one of the two "
+    "labels cannot exceed it, but a table of pairs may name a third class. Seconds: learning and one round of asking, "
     "without the backbone."
 )
 
