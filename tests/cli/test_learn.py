@@ -22,7 +22,7 @@ from exll.learner.preset import PRESETS
 from pictures import picture, write_class_folder
 from support import random_stream
 
-KILLS = 5
+KILLS = 3
 
 
 def test_a_newcomer_teaches_a_folder_and_asks_about_new_pictures(data: Path, tmp_path: Path) -> None:
