@@ -29,12 +29,12 @@ from exll.studio.edits import (
     State,
     Wording,
     change_examples,
-    exchange,
     history,
     last_edit,
     log_kept,
     log_taught,
     next_redo,
+    undo_or_redo,
 )
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
@@ -88,6 +88,7 @@ class NewExample:
     role: Role = TAUGHT
     box: str | None = None
     source: str | None = None
+    taught_at: float | None = None  # now
 
 
 @dataclass(frozen=True)
@@ -235,10 +236,10 @@ class Store:
     ) -> list[StoredExample]:
         """Examples in the order they are to be learned, as one edit; those of one group that follow one another are
         one edit together."""
-        now, added = time.time(), []
+        now, added = time.time(), list[StoredExample]()
         with self._transaction() as connection:
             for new in taught:
-                image = new.image
+                image, taught_at = new.image, now if new.taught_at is None else new.taught_at
                 connection.execute(
                     "INSERT OR IGNORE INTO images VALUES (?, ?, ?, ?)",
                     (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
@@ -246,14 +247,11 @@ class Store:
                 inserted = connection.execute(
                     "INSERT INTO examples (digest, label, name, taught_at, role, box, source) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (image.digest, new.label, new.name, now, new.role, new.box, new.source),
+                    (image.digest, new.label, new.name, taught_at, new.role, new.box, new.source),
                 )
                 assert inserted.lastrowid is not None
-                added.append(
-                    StoredExample(
-                        inserted.lastrowid, image.digest, new.label, new.name, now, False, new.role, new.box, new.source
-                    )
-                )
+                row = inserted.lastrowid, image.digest, new.label, new.name, taught_at, 0, new.role, new.box, new.source
+                added.append(_example(row))
             states = [State(example.id, example.label, example.role, 0) for example in added]
             log_taught(connection, kind, group, states, wording)
         return added
@@ -294,11 +292,11 @@ class Store:
 
     def undo(self) -> tuple[Edit, list[Change]]:
         """Take the last edit back, as if it had never been."""
-        return self._exchange(self.last_edit(), "there is nothing to undo.")
+        return self._undo_or_redo(self.last_edit(), "there is nothing to undo.")
 
     def redo(self) -> tuple[Edit, list[Change]]:
         """Make the edit again that was undone last."""
-        return self._exchange(self.next_redo(), "there is nothing to redo.")
+        return self._undo_or_redo(self.next_redo(), "there is nothing to redo.")
 
     def add_version(self, name: str) -> Version:
         with self._transaction() as connection:
@@ -386,12 +384,12 @@ class Store:
         self.generation = generation
         return changes
 
-    def _exchange(self, edit: Edit | None, without: str) -> tuple[Edit, list[Change]]:
+    def _undo_or_redo(self, edit: Edit | None, without: str) -> tuple[Edit, list[Change]]:
         if edit is None:
             raise ConflictError(without)
         generation = self.generation
         with self._transaction() as connection:
-            changes = exchange(connection, edit)
+            changes = undo_or_redo(connection, edit)
             if changes:
                 generation = self._next_generation(connection)
         self.generation = generation
