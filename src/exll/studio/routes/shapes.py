@@ -10,7 +10,7 @@ from exll.studio.edits import Edit, Role
 from exll.studio.store import LARGEST_ID, StoredExample
 from exll.types import Level
 
-MOST_AT_ONCE = 10_000
+MOST_EXAMPLES_AT_ONCE = 10_000
 
 Number = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 LabelText = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -108,7 +108,7 @@ REBUILDING = (
 
 
 class Numbers(BaseModel):
-    ids: list[Number] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    ids: list[Number] = Field(min_length=1, max_length=MOST_EXAMPLES_AT_ONCE)
 
 
 class Changed(BaseModel):
