@@ -153,6 +153,11 @@ class Store:
         """Where an image was taught."""
         return self._examples(f"{EXAMPLE} WHERE digest = ? AND NOT deleted ORDER BY id", digest)
 
+    def is_taught(self, digest: str) -> bool:
+        """Whether an image was taught, or a region of it."""
+        query = "SELECT 1 FROM examples WHERE (digest = ?1 OR source = ?1) AND NOT deleted"
+        return self._one(query, digest) is not None
+
     def examples(self, label: str | None, before: int, limit: int, role: Role | None = None) -> list[StoredExample]:
         """The newest first, from below a number on. Examples of nothing only where they are asked for."""
         of_label = "" if label is None else "AND label = :label "
@@ -276,7 +281,7 @@ class Store:
     def delete(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int]) -> list[Change]:
         """Photos that came from the inbox do not wait there again, unless they were said to be nothing."""
         live = self._live(numbers)
-        gone = [example.digest for example in live if example.role != NOTHING]
+        gone = [digest for e in live if e.role != NOTHING for digest in (e.digest, e.source) if digest is not None]
         wanted = [State(example.id, example.label, example.role, 1) for example in live]
         return self._change(kind, wording, wanted, leave_inbox=gone)
 
@@ -342,7 +347,9 @@ class Store:
             connection.execute("DELETE FROM edits")
             connection.execute("DELETE FROM examples WHERE deleted")
             # those that were taught: without steps to undo they cannot come back to wait
-            connection.execute("DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples)")
+            connection.execute(
+                "DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples UNION SELECT source FROM examples)"
+            )
             connection.execute("DELETE FROM images WHERE digest NOT IN (SELECT digest FROM examples)")
             needed = {digest for (digest,) in connection.execute(NEEDED)}
         return sorted(before - needed)
