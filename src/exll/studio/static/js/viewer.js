@@ -3,7 +3,7 @@
 import { address, get, postForm, postJson } from "./api.js";
 import { classField } from "./class_choice.js";
 import { askLabel, showDialog } from "./dialogs.js";
-import { byId, fill, h, quoted } from "./dom.js";
+import { byId, fill, gathered, h, quoted } from "./dom.js";
 import { tell, trying } from "./notice.js";
 import { marked, Region } from "./region.js";
 import { lastStep, undoStep } from "./undo.js";
@@ -36,15 +36,17 @@ class Viewer {
     this.image = h("img", { alt: "" });
     this.marks = h("div", { class: "marks" });
     this.shot = h("div", { class: "shot" }, this.image, this.marks);
-    this.status = h("p", { class: "faint", role: "status" });
+    this.status = h("p", { class: "did", role: "status" });
     this.facts = h("div", { class: "facts" });
     this.drawing = h("button", { type: "button", onclick: () => this.toggle() }, "Draw a region");
-    this.teaching = h("div", { class: "teaching", hidden: true });
+    this.field = classField("Teach this region as", (label) => this.teach(label));
+    this.teaching = h("div", { class: "teaching", hidden: true }, this.field.element, h("p", { class: "faint" }, HINT));
+    this.suggestSoon = gathered(() => this.suggest(), 150);
     this.element = h(
       "div",
       { class: "viewer" },
       h("div", { class: "stage-large" }, this.shot),
-      h("div", { class: "side" }, this.facts, this.drawing, this.teaching, this.status),
+      h("div", { class: "side" }, this.status, this.facts, this.teaching, this.drawing),
     );
     this.region = null;
     this.image.addEventListener("load", () => this.fit());
@@ -79,12 +81,13 @@ class Viewer {
     if (!found) return;
     this.drawing.textContent = "Stop drawing";
     this.element.classList.add("drawing");
-    this.region = new Region(this.image, (words) => (this.status.textContent = words));
+    this.region = new Region(this.image, this.suggestSoon);
     this.shot.append(this.region.element);
     this.teaching.hidden = false;
     this.labels = found.classes.map(({ label }) => label);
-    this.ask();
-    this.region.start();
+    this.field.show(this.labels);
+    if (!this.image.complete) await this.image.decode().catch(() => null); // it has no size before
+    this.region?.start();
   }
 
   stop() {
@@ -96,12 +99,15 @@ class Viewer {
     this.status.textContent = "";
   }
 
-  ask() {
-    fill(
-      this.teaching,
-      h("p", { class: "faint" }, HINT),
-      classField("Teach this region as", this.labels, (label) => this.teach(label)),
-    );
+  /** The most probable classes first. Without an answer they stay as they are. */
+  async suggest() {
+    const { region } = this;
+    if (!region || !this.image.naturalWidth || !this.labels.length) return;
+    const sides = region.sides;
+    const asked = { file: await region.cut(), all_classes: true, inbox: false };
+    const shares = (await postForm("/api/predict", asked).catch(() => null))?.probabilities;
+    if (!shares || region !== this.region || region.sides !== sides) return; // another place is asked about by now
+    this.field.show([...this.labels].sort((a, b) => (shares[b] ?? 0) - (shares[a] ?? 0)), shares);
   }
 
   async teach(label) {
@@ -111,16 +117,35 @@ class Viewer {
     );
     if (!answer) return;
     const [{ status }] = answer.results;
-    fill(
-      this.status,
-      status === "taught" ? "Taught the region as " : "This region was taught before as ",
-      quoted(label),
-      ". Draw the next one, or close.",
-    );
-    this.marks.append(marked(this.region.sides, label));
+    const mark = marked(this.region.sides, label);
+    this.marks.append(mark);
     if (!this.labels.includes(label)) this.labels.push(label);
-    this.ask();
+    this.field.clear();
+    this.field.show(this.labels);
     this.region.start();
+    const words = [status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), "."];
+    if (status === "taught") await this.done(words, () => mark.remove());
+    else fill(this.status, h("span", {}, words));
+  }
+
+  /** Says what was done, with a button that takes it back. */
+  async done(words, back) {
+    const step = await lastStep();
+    const undo = async () => {
+      if (!(await undoStep(step))) return;
+      await back();
+      this.status.textContent = "Undone.";
+      this.rest();
+    };
+    fill(this.status, h("span", {}, words), this.action("Undo", undo, "quiet"));
+  }
+
+  action(words, run, kind = "") {
+    return h("button", { type: "button", class: kind, onclick: run }, words);
+  }
+
+  rest() {
+    (this.region?.frame ?? this.drawing).focus();
   }
 }
 
@@ -234,10 +259,6 @@ class TaughtPhoto extends Viewer {
     this.marks.replaceChildren(marked(sides, label));
   }
 
-  action(words, run, kind = "") {
-    return h("button", { type: "button", class: kind, onclick: run }, words);
-  }
-
   async move() {
     const found = await trying(() => get("/api/classes"));
     if (!found) return;
@@ -273,20 +294,9 @@ class TaughtPhoto extends Viewer {
     });
   }
 
-  /** Says what was done, with a button that takes it back. */
-  async done(words, back) {
-    const step = await lastStep();
-    const undo = async () => {
-      if (!(await undoStep(step))) return;
-      await back();
-      this.status.textContent = "Undone.";
-      this.rest();
-    };
-    fill(this.status, words, " ", this.action("Undo", undo));
-  }
-
   rest() {
-    (this.steps.hidden ? this.drawing : this.steps.children[1]).focus();
+    if (this.region || this.steps.hidden) super.rest();
+    else this.steps.children[1].focus();
   }
 
   async file() {
