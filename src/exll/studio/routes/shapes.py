@@ -145,6 +145,7 @@ class SuspectShape(BaseModel):
     example: ExampleShape
     would_be: str
     doubt: float
+    wrong: float = Field(description="the probability that its class is wrong, fitted to the other examples")
     like_own: list[int] = Field(description="the examples of its own class that are nearest to it")
     like_other: list[int] = Field(description="the examples of the class that it would be that are nearest to it")
 
@@ -158,6 +159,7 @@ class ContradictionShape(BaseModel):
 
 class SuspectsAnswer(BaseModel):
     suspects: list[SuspectShape]
+    not_shown: int = Field(description="suspects beyond the limit")
     contradictions: list[ContradictionShape]
     kept: int
     judged: int

@@ -10,9 +10,12 @@ import { photo, pictures } from "./pictures.js";
 import { lastStep, undoStep } from "./undo.js";
 import { confidence, counted } from "./words.js";
 
+const CLEAR = 0.9; // the probability from which on one answer is suggested
+
 let labels = [];
 let judged = 0;
 let cases = []; // in the order they are shown; those decided here stay, until the page is left
+let notShown = 0;
 let newest = null; // the newest step, which is the one that can be undone
 
 async function look() {
@@ -21,7 +24,7 @@ async function look() {
   if (!found) return;
   const [answer, { classes }, { undo }] = found;
   labels = classes.map(({ label }) => label);
-  judged = answer.judged;
+  ({ judged, not_shown: notShown } = answer);
   newest = undo?.id ?? null;
   cases = merged(cases, listed(answer));
   draw();
@@ -29,10 +32,12 @@ async function look() {
 
 /** What the server has in doubt now. */
 function listed({ suspects, contradictions }) {
+  const of = new Map(suspects.map((suspect) => [suspect.example.id, suspect]));
   const twice = contradictions.map(({ examples, like }) => ({
     key: `twice ${examples.map(({ id }) => id)}`,
     examples,
     like,
+    right: rightLabel(examples, of),
   }));
   const known = new Set(twice.flatMap(({ examples }) => examples.map(({ id }) => id)));
   const doubtful = suspects.filter(({ example }) => !known.has(example.id));
@@ -41,6 +46,17 @@ function listed({ suspects, contradictions }) {
     ...doubtful.map((suspect) => ({ key: `one ${suspect.example.id} ${suspect.example.label}`, suspect })),
   ];
 }
+
+/** The class of a photo in several classes, where the others are almost certainly wrong; else none. */
+function rightLabel(examples, suspectOf) {
+  const wrong = ({ id }, label) => suspectOf.get(id)?.would_be === label && isClear(suspectOf.get(id));
+  const found = examples.find(({ label }) =>
+    examples.every((example) => example.label === label || wrong(example, label)),
+  );
+  return found?.label;
+}
+
+const isClear = ({ wrong }) => wrong >= CLEAR;
 
 /** Places are kept: a case that was decided stays where it was, and one that is in doubt again is open again. */
 function merged(before, now) {
@@ -68,7 +84,7 @@ function draw() {
 function summary(done) {
   const checked = `${counted(judged, "photo")} checked.`;
   if (!cases.length) return `Every photo fits its class; ${checked}`;
-  return `${done} of ${cases.length} decided; ${checked}`;
+  return `${done} of ${(cases.length + notShown).toLocaleString("en")} decided; ${checked}`;
 }
 
 function list(id, items) {
@@ -77,7 +93,7 @@ function list(id, items) {
 }
 
 function suspectItem(one) {
-  const { example, would_be: other, doubt, like_own: own, like_other: alike } = one.suspect;
+  const { example, would_be: other, wrong, like_own: own, like_other: alike } = one.suspect;
   const { id, label, name } = example;
   return item(
     one,
@@ -85,11 +101,11 @@ function suspectItem(one) {
     label,
     [
       h("h3", {}, "Taught as ", quoted(label), ", but the other photos suggest ", quoted(other)),
-      h("p", { class: "faint" }, `Doubt: ${confidence(doubt)}; `, h("bdi", {}, name)),
-      h("div", { class: "compared" }, compared(other, alike), compared(label, own)),
+      h("p", { class: "faint" }, `Probability that this class is wrong: ${confidence(wrong)}. Photo: `, h("bdi", {}, name)),
+      h("div", { class: "compared" }, compared(label, own), compared(other, alike)),
     ],
     [
-      [["Move to ", quoted(other)], () => relabel([id], other), "primary"],
+      [["Move to ", quoted(other)], () => relabel([id], other), isClear(one.suspect) ? "primary" : ""],
       [["Keep ", quoted(label)], () => keep([id], label)],
       ["Something else", () => ask([id], label)],
       ["Delete", () => remove([id]), "danger"],
@@ -144,6 +160,7 @@ function contradictionItem(one) {
             examples.filter((example) => example.label !== label).map(({ id }) => id),
             [`Now it is only `, quoted(label), "."],
           ),
+        label === one.right ? "primary" : "",
       ]),
       ["All are right", () => keep(ids, names.join(" and "))],
       ["Delete", () => remove(ids), "danger"],
