@@ -9,7 +9,7 @@ export class Tiles {
   constructor(name, changed) {
     Object.assign(this, { changed, numbers: [], chosen: new Set(), alike: new Map(), anchor: 0, at: 0 });
     this.tiles = new Map();
-    this.element = h("ul", { class: "picks", "aria-label": name, onkeydown: (event) => this.key(event) });
+    this.element = h("ul", { class: "picks scroll", "aria-label": name, onkeydown: (event) => this.key(event) });
   }
 
   /** Draws what is new, takes away what is gone, and leaves selection and focus where they are.
@@ -128,12 +128,14 @@ export class Tiles {
   }
 
   neighbour(i, key) {
-    const columns = Math.max(1, getComputedStyle(this.element).gridTemplateColumns.split(" ").length);
+    const { gridAutoFlow, gridTemplateColumns: columns, gridTemplateRows: rows } = getComputedStyle(this.element);
+    const isStrip = gridAutoFlow.startsWith("column"); // as on the Sort page of a phone
+    const [across, down] = isStrip ? [rows.split(" ").length, 1] : [1, columns.split(" ").length];
     const ways = {
-      ArrowRight: i + 1,
-      ArrowLeft: i - 1,
-      ArrowDown: i + columns,
-      ArrowUp: i - columns,
+      ArrowRight: i + across,
+      ArrowLeft: i - across,
+      ArrowDown: i + down,
+      ArrowUp: i - down,
       Home: 0,
       End: this.numbers.length - 1,
     };
