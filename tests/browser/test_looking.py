@@ -290,6 +290,10 @@ def test_decisions_are_counted_undone_in_place_and_lead_to_the_next(taught: Stud
     expect(judged).to_contain_text("0 of 3 decided")
     suspect = page.locator("#suspects .verdict", has=page.locator(f"img[alt='pan, photo {wrong}']"))
     assert suspect.locator(".compared .photo").count() == 10
+    found = {one["example"]["id"]: one["wrong"] for one in taught.client.get("/api/suspects").json()["suspects"]}
+    for number in (wrong, wrong + 1):  # the answer is suggested where it is clear
+        move = page.locator(f"[data-case='one {number} pan'] button", has_text="Move to")
+        expect(move).to_have_class("primary" if found[number] >= 0.9 else "")
     suspect.get_by_role("button", name='Keep "pan"').click()
     expect(judged).to_contain_text("1 of 3 decided")
     expect(suspect).to_contain_text('Kept as "pan".')
