@@ -3,6 +3,7 @@
 import { fill, h } from "./dom.js";
 import { picture } from "./pictures.js";
 import { openViewer } from "./viewer.js";
+import { localTime } from "./words.js";
 
 export class Tiles {
   /** @param {string} name @param {() => void} changed Called when others are selected. */
@@ -42,10 +43,9 @@ export class Tiles {
       "⤢",
     );
     const mark = h("span", { class: "alike", hidden: true });
-    const when = new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
     const tile = h(
       "li",
-      { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" },
+      { class: "pick", title: `${name}, taught ${localTime(taught)}`, "data-id": id, draggable: "true" },
       picture(id, label),
       box,
       mark,

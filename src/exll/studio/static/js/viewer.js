@@ -7,6 +7,7 @@ import { byId, fill, gathered, h, quoted } from "./dom.js";
 import { tell, trying } from "./notice.js";
 import { marked, Region } from "./region.js";
 import { lastStep, undoStep } from "./undo.js";
+import { localTime } from "./words.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
@@ -38,6 +39,8 @@ class Viewer {
     this.shot = h("div", { class: "shot" }, this.image, this.marks);
     this.status = h("p", { class: "did", role: "status" });
     this.facts = h("div", { class: "facts" });
+    this.acts = h("span", { class: "row" });
+    this.links = h("p", { class: "row links" });
     this.drawing = h("button", { type: "button", onclick: () => this.toggle() }, "Draw a region");
     this.field = classField("Teach this region as", (label) => this.teach(label));
     this.teaching = h("div", { class: "teaching", hidden: true }, this.field.element, h("p", { class: "faint" }, HINT));
@@ -46,7 +49,15 @@ class Viewer {
       "div",
       { class: "viewer" },
       h("div", { class: "stage-large" }, this.shot),
-      h("div", { class: "side" }, this.status, this.facts, this.teaching, this.drawing),
+      h(
+        "div",
+        { class: "side" },
+        this.status,
+        this.facts,
+        this.teaching,
+        h("div", { class: "row acts" }, this.acts, this.drawing),
+        this.links,
+      ),
     );
     this.region = null;
     this.image.addEventListener("load", () => this.fit());
@@ -226,30 +237,26 @@ class TaughtPhoto extends Viewer {
         "p",
         { class: "faint" },
         h("bdi", {}, name),
-        `, taught ${new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`,
+        `, taught ${localTime(taught)}`,
       ),
       box && h("p", {}, "A region of a larger photo."),
       aside && h("p", {}, "Set aside for measuring: it was not learned."),
       example.deleted && h("p", {}, "This photo was deleted."),
-      !example.deleted && this.actions(label, aside),
-      label &&
-        h(
-          "p",
-          { class: "row" },
-          h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
-          h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
-        ),
+    );
+    fill(this.acts, !example.deleted && this.actions(label, aside));
+    fill(
+      this.links,
+      label && h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
+      label && h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
     );
   }
 
   actions(label, aside) {
-    return h(
-      "div",
-      { class: "row" },
+    return [
       this.action("Move to another class", () => this.move()),
       label && this.action(aside ? "Learn from it" : "Set aside", () => this.setAside(!aside)),
       this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
-    );
+    ];
   }
 
   /** Where in the whole photo it lies. */
@@ -272,7 +279,7 @@ class TaughtPhoto extends Viewer {
     if (!answer) return;
     await this.load();
     await this.done(aside ? "Set aside: it is used for measuring only." : "Learned.", () => this.load());
-    this.facts.querySelectorAll("button")[1]?.focus();
+    this.acts.children[1]?.focus();
   }
 
   /** What was changed leaves the list, and the next one is shown. */
