@@ -17,11 +17,17 @@ let judged = 0;
 let cases = []; // in the order they are shown; those decided here stay, until the page is left
 let notShown = 0;
 let newest = null; // the newest step, which is the one that can be undone
+let decisions = 0; // begun and ended
 
 async function look() {
   byId("judged").textContent ||= "Looking …";
+  const before = decisions;
   const found = await trying(() => Promise.all([get("/api/suspects"), get("/api/classes"), get("/api/project")]), look);
   if (!found) return;
+  if (before !== decisions) {
+    lookSoon(); // the answer may be older than the last decision
+    return;
+  }
   const [answer, { classes }, { undo }] = found;
   labels = classes.map(({ label }) => label);
   ({ judged, not_shown: notShown } = answer);
@@ -62,11 +68,14 @@ const isClear = ({ wrong }) => wrong >= CLEAR;
 function merged(before, now) {
   const open = new Map(now.map((one) => [one.key, one]));
   const kept = before
-    .filter(({ key, decided, deciding }) => decided || deciding || open.has(key))
+    .filter((one) => stands(one) || one.deciding || open.has(one.key))
     .map((one) => (open.has(one.key) && !one.deciding ? open.get(one.key) : one));
   const there = new Set(kept.map(({ key }) => key));
   return [...kept, ...now.filter(({ key }) => !there.has(key))];
 }
+
+/** Whether a decision was made and not taken back: steps are undone from the newest on. */
+const stands = ({ decided }) => Boolean(decided) && !(decided.step > (newest ?? 0));
 
 function draw() {
   const done = cases.filter(({ decided }) => decided).length;
@@ -195,9 +204,11 @@ const button = (words, key, onclick, kind = "") =>
 async function decide(one, run) {
   if (one.deciding) return;
   one.deciding = true; // news of it may come before the answer
+  decisions += 1;
   const words = await run();
   const step = words && (await lastStep());
   one.deciding = false;
+  decisions += 1;
   if (!words) return;
   one.decided = { words, step };
   newest = step;
@@ -231,5 +242,6 @@ async function ask(ids, label) {
   return name ? relabel(ids, name) : null;
 }
 
-onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
+const lookSoon = gathered(look, 300);
+onAny(["changed", "rebuilt", "anew"], lookSoon);
 look();
