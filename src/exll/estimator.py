@@ -32,10 +32,10 @@ from exll.learner.exll import ExLL, Parameters
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Inference, Judged
 from exll.learner.megacloud import MegaCloud
+from exll.learner.nothing import PREFIX as NOTHING
+from exll.learner.nothing import Unlike
 from exll.learner.preset import DEFAULT_PRESET
 from exll.learner.records import Record
-from exll.learner.unknown import PREFIX as UNKNOWN
-from exll.learner.unknown import Unlike
 from exll.parameters import is_number
 from exll.prediction import Prediction as Prediction
 from exll.saving.model_file import ModelFile
@@ -604,7 +604,7 @@ class ExLLClassifier(LearnsUnknown):
         given: dict[str, Any] = {name: {**pairs, **metadata}[name] for name in Parameters._fields}
         classifier = cls(**given, lengths=lengths)
         classifier._check_parameters()
-        learned = {name: array for name, array in file.tensors.items() if not name.startswith(UNKNOWN)}
+        learned = {name: array for name, array in file.tensors.items() if not name.startswith(NOTHING)}
         known = Known.restored(metadata["width"], classifier._parameters(), lengths, labels_of_file(file), learned)
         classifier._restore(known, metadata)
         classifier._restore_nothing(file)

@@ -1,4 +1,4 @@
-"""``LearnsUnknown``: a classifier that can be told "this is none of my classes" (:mod:`exll.learner.unknown`)."""
+"""``LearnsUnknown``: a classifier that can be told "this is none of my classes" (:mod:`exll.learner.nothing`)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from exll.editing import names_of
 from exll.errors import InputError
 from exll.learner.inference import Inference
-from exll.learner.unknown import Comparison, ExamplesOfNothing, Unlike
-from exll.saving.model_file import WITH_UNKNOWN, ModelFile
+from exll.learner.nothing import Comparison, ExamplesOfNothing, Unlike
+from exll.saving.model_file import WITH_NOTHING, ModelFile
 from exll.scaling import Known
 from exll.stream_classifier import Refs, StreamClassifier, check_is_fitted, check_refs
 from exll.types import Group, Label, Tensors
@@ -143,7 +143,7 @@ class LearnsUnknown(StreamClassifier):
 
     def _write(self, path: Any, more_metadata: dict[str, Any], more_tensors: Callable[[], Tensors] = dict) -> None:
         nothing = self._nothing.state()
-        newer = {"format": WITH_UNKNOWN} if nothing else {}
+        newer = {"format": WITH_NOTHING} if nothing else {}
         super()._write(path, {**more_metadata, **newer}, lambda: {**more_tensors(), **nothing})
 
     def _restore_nothing(self, file: ModelFile) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import shutil
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,18 @@ def test_a_manifest_by_hand_names_classes_and_order(studio: Served) -> None:
     assert list(studio.project.store.counts()) == ["pan", "mug", "cup"]
     (gone,) = answer["problems"]
     assert (gone["file"], "does not hold it" in gone["error"]) == ("gone.png", True)
+
+
+def test_photos_keep_the_time_at_which_they_were_taught(studio: Served, tmp_path: Path) -> None:
+    before = time.time()
+    table = "file,label,taught_at\n0.png,mug,2020-02-03T04:05:06+00:00\n1.png,mug,2999-01-01\n2.png,mug,once\n"
+    bring_in(studio, zipped({"manifest.csv": table.encode()} | {f"{i}.png": png(0, i) for i in range(3)}))
+    with served(tmp_path / "second") as second:
+        bring_in(second, export(studio))
+        for project in (studio, second):
+            times = [example["taught_at"] for example in project.json("/api/examples?label=mug")["examples"]]
+            assert times[2] == 1580702706  # the newest photo comes first
+            assert before - 1 < min(times[:2]) <= max(times[:2]) <= time.time()
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,23 @@ def test_naming_a_group_is_one_step_and_undo_brings_it_back(taught: Served) -> N
     assert digests(waiting(taught)) == digests(kept[3:])
 
 
+def test_a_photo_does_not_wait_once_a_region_of_it_is_taught(taught: Served) -> None:
+    shelf, other = png(3, 0), png(4, 0)
+    kept = ask(taught, shelf, other)
+    taught.taught("cup", shelf, box="4,4,40,40")
+    assert digests(ask(taught, shelf)) == digests(kept[1:])
+    taught.client.post("/api/undo")
+    assert digests(waiting(taught)) == digests(kept)
+    (region,) = taught.taught("cup", shelf, box="4,4,40,40")
+    taught.post("/api/examples/delete", ids=[region])
+    assert digests(waiting(taught)) == digests(kept[1:])
+
+
+def test_a_photo_that_is_asked_about_without_the_inbox_does_not_wait(taught: Served) -> None:
+    assert taught.ask(png(3, 0), inbox=False).status_code == 200
+    assert waiting(taught) == []
+
+
 def test_a_photo_that_another_page_has_named_is_not_named_twice(taught: Served) -> None:
     kept = ask(taught, png(3, 0), png(4, 0))
     taught.post("/api/inbox/teach", ids=[kept[0].id], label="cup")

@@ -37,6 +37,7 @@ def test_almost_equal_examples_are_found_and_others_are_not(taught: Served) -> N
 def test_a_suspect_comes_with_the_examples_nearest_to_it_of_both_classes(taught: Served) -> None:
     (wrong,) = taught.taught("kind 0", png(1, 70))
     (suspect,) = taught.json("/api/suspects")["suspects"]
+    assert suspect["wrong"] > 0.5
     vectors = {row.id: row.vector / np.linalg.norm(row.vector) for row in taught.project.store.rows_of(range(1, 20))}
     for key, numbers in (("like_own", range(1, 7)), ("like_other", range(7, 13))):
         nearest = sorted(numbers, key=lambda number: -float(vectors[number] @ vectors[wrong]))
@@ -50,3 +51,11 @@ def test_a_photo_in_two_classes_comes_with_what_is_most_like_it_in_both(taught: 
     assert [example["id"] for example in found["examples"]] == [10, twin]
     assert set(found["like"][0]) == set(range(7, 13)) - {10}
     assert set(found["like"][1]) < set(range(13, 19))
+
+
+def test_suspects_beyond_the_limit_are_counted(taught: Served) -> None:
+    taught.taught("kind 0", png(1, 70), png(2, 71))
+    found = taught.json("/api/suspects")
+    assert (len(found["suspects"]), found["not_shown"]) == (2, 0)
+    found = taught.json("/api/suspects?limit=1")
+    assert (len(found["suspects"]), found["not_shown"]) == (1, 1)

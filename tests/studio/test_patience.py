@@ -59,3 +59,24 @@ def test_a_zip_and_the_sample_wait_where_too_many_changes_do(
         go_on.set()
         working.result(PATIENCE)
         assert sum(project.store.counts().values()) == 1
+
+
+def test_a_change_that_comes_while_the_studio_closes_is_made_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Project(tmp_path, "nano") as project:
+        waiting = project.live._waiting
+        put, closing = waiting.put_nowait, threading.Thread(target=project.live.close)
+
+        def slowly(change: Any) -> None:
+            closing.start()
+            closing.join(0.2)
+            put(change)
+
+        monkeypatch.setattr(waiting, "put_nowait", slowly)
+        made = project.live.write(lambda: "made")
+        closing.join(PATIENCE)
+        assert made.result(1) == "made"
+        with pytest.raises(BusyError, match="shutting down"):
+            project.live.write(lambda: None)
+        monkeypatch.setattr(project.live, "close", lambda: None)

@@ -248,6 +248,18 @@ def test_wrong_tokens_of_programs_count_as_those_of_the_login(tmp_path: Path) ->
         assert answer_to("").status_code == 401
 
 
+def test_cookies_of_guessed_tokens_count_and_the_old_cookie_of_a_browser_counts_once(tmp_path: Path) -> None:
+    with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
+
+        def answer_to(token: str) -> int:
+            return studio.client.get("/api/project", headers={"Cookie": f"{COOKIE}={Gate(token).cookie}"}).status_code
+
+        assert {answer_to("the token of last week") for _ in range(12)} == {401}
+        assert [answer_to(f"guess {i}") for i in range(10)] == [401] * 9 + [429]
+        assert answer_to("the token of last week") == 401
+        assert answer_to(TOKEN) == 200
+
+
 def test_nobody_is_locked_out_by_the_wrong_tokens_of_others(tmp_path: Path) -> None:
     with served(tmp_path / "p", "0.0.0.0", TOKEN) as studio:
         while studio.client.post("/login", data={"token": "guess"}).status_code != 429:

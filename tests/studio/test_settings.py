@@ -118,7 +118,7 @@ def test_a_photo_that_left_the_inbox_meanwhile_is_not_read_again(taught: Served)
         assert len(rereading.missing_digests(vectors)) == 6
 
 
-def test_vectors_are_exchanged_all_or_none(tmp_path: Path, taught: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_replaced_all_or_none(tmp_path: Path, taught: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """One is missing: the transaction is rolled back, as it is when the power fails."""
     monkeypatch.setattr(rereading, "missing_digests", lambda vectors: [])
     taught.post("/api/project/network", network=OTHER).raise_for_status()

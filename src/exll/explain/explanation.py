@@ -11,7 +11,7 @@ from exll.explain.wording import file_name, in_brackets
 from exll.learner.exll import ExLL
 from exll.learner.glocal.judgement import FALSE_ALARMS
 from exll.learner.inference import Combination, Inference, next_best
-from exll.learner.unknown import Unlike
+from exll.learner.nothing import Unlike
 from exll.linalg.softmax import softmax_rows
 from exll.linalg.ties import first_of_largest
 from exll.types import Label, Level, Matrix, Vector

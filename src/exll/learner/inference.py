@@ -220,7 +220,7 @@ class Inference(ABC):
 
     @cached_property
     def comparisons(self) -> dict[Any, Any]:
-        """With examples of nothing: the last that was made (:mod:`exll.learner.unknown`)."""
+        """With examples of nothing: the last that was made (:mod:`exll.learner.nothing`)."""
         return {}
 
     @cached_property

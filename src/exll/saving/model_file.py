@@ -26,7 +26,7 @@ from exll.saving.whole_files import replacing, temporary_prefix
 from exll.types import Tensors
 
 FORMAT = 8
-WITH_UNKNOWN = 9  # of files with examples of nothing, which an exll of before would leave out without a word
+WITH_NOTHING = 9  # of files with examples of nothing, which an exll of before would leave out without a word
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 STALE_SECONDS = 3600
 
@@ -112,9 +112,9 @@ def _metadata(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     metadata = json.loads(text)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("format"), int):
         raise ModelFileError(f"{path} does not say which format it has; it is no model file of exll.")
-    if metadata["format"] > WITH_UNKNOWN:
+    if metadata["format"] > WITH_NOTHING:
         raise ModelFileError(
-            f"{path} has format {metadata['format']}, newer than this exll can read ({WITH_UNKNOWN}); "
+            f"{path} has format {metadata['format']}, newer than this exll can read ({WITH_NOTHING}); "
             "please update exll."
         )
     return metadata

@@ -33,6 +33,7 @@ class Offered:
     name: str
     box: str | None = None
     source: str | None = None
+    taught_at: float | None = None  # now, where it was not taught elsewhere before
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def teach_images(
         first = 1 + sum(project.store.counts(of_role).get(label, 0) for of_role in (TAUGHT, HELD_OUT))
         roles = [HELD_OUT if set_aside and (first + i) % set_aside == 0 else role for i in range(len(fresh))]
         taught = [
-            NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source)
+            NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source, offer.taught_at)
             for offer, of_role in zip(fresh, roles, strict=True)
         ]
         added = project.store.add(taught, kind, _taught_sentence, group)

@@ -2,10 +2,12 @@
 Names inside a zip are labels and captions, never paths."""
 
 import secrets
+import time
 import unicodedata
 import zipfile
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from typing import BinaryIO
@@ -69,6 +71,7 @@ class Entry:
     listed: bool = False  # in the manifest
     box: str | None = None
     source: zipfile.ZipInfo | None = None
+    taught_at: float | None = None
 
 
 def import_dataset(project: Project, file: BinaryIO) -> Imported:
@@ -145,7 +148,8 @@ class _Import:
         except ExLLError as error:
             self._imported.refuse(name, str(error), getattr(error, "hint", ""))
             return None
-        return Entry(info, label, name, ROLES[line.role], True, box, None if box is None else source)
+        source = None if box is None else source
+        return Entry(info, label, name, ROLES[line.role], True, box, source, _time_of(line.taught_at))
 
     def _unlisted_entry(self, path: str, info: zipfile.ZipInfo, labels: dict[str, str]) -> Entry | None:
         folders, _, name = path.rpartition("/")
@@ -183,7 +187,7 @@ class _Import:
         two = entry.listed and known <= self._labels[image.digest]
         if entry.listed:
             self._labels[image.digest].add(entry.label)
-        return two, Offered(image, entry.name, entry.box, source)
+        return two, Offered(image, entry.name, entry.box, source, entry.taught_at)
 
     def _source(self, info: zipfile.ZipInfo) -> str:
         """The digest of a whole photo, which is decoded once however many regions of it are taught."""
@@ -207,6 +211,20 @@ class _Import:
         if len(content) > MOST_FILE_BYTES:
             raise UnreadableError(f"the photo has more than {MOST_FILE_BYTES // 1_000_000} MB.", "Make it smaller.")
         return content
+
+
+def _time_of(taught_at: str) -> float | None:
+    """Seconds since 1970; None where it is no time, or has not come yet. A time without a zone is UTC.
+
+    >>> _time_of("1970-01-02T00:00:00+00:00"), _time_of("1970-01-02 00:00"), _time_of("last week")
+    (86400.0, 86400.0, None)
+    """
+    try:
+        given = datetime.fromisoformat(taught_at)
+        seconds = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if 0 <= seconds <= time.time() else None
 
 
 def _normal(path: str) -> str:

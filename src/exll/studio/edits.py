@@ -151,7 +151,7 @@ def moved_class(changes: Sequence[Change], counts: Mapping[str, int]) -> tuple[s
     return old, new
 
 
-def exchange(connection: sqlite3.Connection, edit: Edit) -> list[Change]:
+def undo_or_redo(connection: sqlite3.Connection, edit: Edit) -> list[Change]:
     """Undo a step, or redo one that is undone. Gives what that did to the examples."""
     connection.execute("UPDATE edits SET undone = NOT undone WHERE id = ?", (edit.id,))
     if edit.kind == KEEP:

@@ -5,6 +5,7 @@ And headers for the browser: run nothing but our own files, guess no types, allo
 """
 
 import ipaddress
+from collections import deque
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -18,6 +19,7 @@ from exll.studio.error_responses import error_response
 from exll.studio.errors import RefusedError, StudioError, TooOftenError, UnauthorisedError
 from exll.studio.tokens import COOKIE, Gate, is_loopback
 
+WRONG_COOKIES_KEPT = 64
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OPEN_PATHS = ("/login", "/enter", "/healthz")
 POLICY = (
@@ -62,6 +64,7 @@ class Guards:
         self._gate = gate
         self._names = allowed_names(host, names)
         self._any_address = not is_loopback(host)
+        self._wrong_cookies: deque[str] = deque(maxlen=WRONG_COOKIES_KEPT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -103,13 +106,22 @@ class Guards:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         given = token.strip() if scheme.lower() == "bearer" else ""
-        if self._gate.opens_for_token(given) or self._gate.opens_for_cookie(request.cookies.get(COOKIE, "")):
+        cookie = request.cookies.get(COOKIE, "")
+        if self._gate.opens_for_token(given) or self._gate.opens_for_cookie(cookie):
             return
-        if given:
+        if given or self._is_guess(cookie, self._gate):
             wait = request.app.state.wrong_logins.take("" if request.client is None else request.client.host)
             if wait:
                 raise TooOftenError("too many wrong tokens.", "Try again later, or send the right one.", wait)
         raise UnauthorisedError("this studio asks for its token.", "It was printed when the studio was started.")
+
+    def _is_guess(self, cookie: str, gate: Gate) -> bool:
+        """A cookie can be made of a guessed token. A browser that still has the cookie of an old token sends it with
+        every request, which is one guess and not many."""
+        if len(cookie) != len(gate.cookie) or cookie in self._wrong_cookies:
+            return False
+        self._wrong_cookies.append(cookie)
+        return True
 
 
 def _path_of(request: Request) -> str:

@@ -57,7 +57,7 @@ def _keep(project: Project, asked: str, answer: Answer) -> None:
 
 def _teaches_nothing(project: Project, image: AnalysedImage) -> bool:
     """It is taught already, something that waits looks just like it, or it looks like an example of nothing."""
-    if project.store.taught_as(image.digest):
+    if project.store.is_taught(image.digest):
         return True
     waiting = project.store.inbox()
     count, nbytes = len(waiting) + 1, sum(photo.nbytes for photo in waiting) + len(image.content)

@@ -1,5 +1,5 @@
 """The table of the Inbox: photos that were asked about and found unusual or unknown. Each waits for as long as no
-example shows the same photo: naming it takes it out, and undo brings it back by itself."""
+example shows the same photo or a region of it: naming it takes it out, and undo brings it back by itself."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from exll.types import Level
 
-WAITS = "NOT EXISTS (SELECT 1 FROM examples WHERE examples.digest = inbox.digest AND NOT deleted)"
+WAITS = (
+    "(NOT EXISTS (SELECT 1 FROM examples WHERE examples.digest = inbox.digest AND NOT deleted) AND "
+    "digest NOT IN (SELECT source FROM examples WHERE source IS NOT NULL AND NOT deleted))"
+)
 PHOTO = "SELECT id, digest, format, bytes, vector, name, asked_at, level, label, probability, novelty FROM inbox"
 
 

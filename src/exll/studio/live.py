@@ -70,6 +70,7 @@ class Live:
         self._wanted = threading.Event()
         self.rebuilding = False
         self._closing = False
+        self._entering = threading.Lock()  # a change comes in before the studio closes, or not at all
         self._checkpoint = 0, 0  # generation and position of the last one
         with ExitStack() as limited:
             limited.enter_context(one_blas_thread())
@@ -84,7 +85,8 @@ class Live:
 
     def close(self) -> None:
         """Finish what is waiting, save a checkpoint, end."""
-        self._closing = True
+        with self._entering:
+            self._closing = True
         self._wanted.set()
         rebuild, writer = self._threads
         rebuild.join()
@@ -96,12 +98,13 @@ class Live:
     def write(self, change: Callable[[], Result]) -> "Future[Result]":
         """Run a change in the writer's thread, in the caller's context; refused at once where too many wait."""
         future: Future[Result] = Future()
-        if self._closing:
-            raise BusyError("the studio is shutting down.")
-        try:
-            self._waiting.put_nowait((partial(contextvars.copy_context().run, change), future))
-        except queue.Full:
-            raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
+        with self._entering:
+            if self._closing:
+                raise BusyError("the studio is shutting down.")
+            try:
+                self._waiting.put_nowait((partial(contextvars.copy_context().run, change), future))
+            except queue.Full:
+                raise BusyError("too many changes are waiting.", "Try again in a moment.") from None
         return future
 
     def write_patiently(self, change: Callable[[], Result]) -> Result:

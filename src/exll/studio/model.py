@@ -71,8 +71,8 @@ class Model:
         else:
             if gone := [str(change.example) for change in changes if change.before]:
                 classifier.forget(gone)
-            if unlike := [str(change.example) for change in changes if change.before == ""]:
-                classifier.forget_unknown(unlike)
+            if nothing := [str(change.example) for change in changes if change.before == ""]:
+                classifier.forget_unknown(nothing)
             self.learn(rows)
             classifier.learner_.renew()  # here, so that nobody who asks waits for it
         self._version += 1

@@ -57,7 +57,7 @@ class Rereading:
                     raise
                 finally:
                     self._tell(project)
-            self._projects.reopen(self._name, lambda folder: exchange(folder, network)).result()
+            self._projects.reopen(self._name, lambda folder: replace_vectors(folder, network)).result()
         except StoppedError:
             pass
         except ExLLError as error:
@@ -134,7 +134,7 @@ def read(vectors: sqlite3.Connection, pictures: Pictures, digest: str, network: 
     vectors.execute("INSERT INTO vectors VALUES (?, ?, ?)", (network.identity, digest, vector.astype("<f4").tobytes()))
 
 
-def exchange(folder: Path, network: OnnxBackbone) -> None:
+def replace_vectors(folder: Path, network: OnnxBackbone) -> None:
     """The new vectors in the place of the old ones, all or none. For a project that is closed."""
     with closing(locked(folder)), new_vectors(folder, network.identity) as vectors:
         for digest in missing_digests(vectors):

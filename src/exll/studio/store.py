@@ -29,12 +29,12 @@ from exll.studio.edits import (
     State,
     Wording,
     change_examples,
-    exchange,
     history,
     last_edit,
     log_kept,
     log_taught,
     next_redo,
+    undo_or_redo,
 )
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
@@ -88,6 +88,7 @@ class NewExample:
     role: Role = TAUGHT
     box: str | None = None
     source: str | None = None
+    taught_at: float | None = None  # now
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,11 @@ class Store:
     def taught_as(self, digest: str) -> list[StoredExample]:
         """Where an image was taught."""
         return self._examples(f"{EXAMPLE} WHERE digest = ? AND NOT deleted ORDER BY id", digest)
+
+    def is_taught(self, digest: str) -> bool:
+        """Whether an image was taught, or a region of it."""
+        query = "SELECT 1 FROM examples WHERE (digest = ?1 OR source = ?1) AND NOT deleted"
+        return self._one(query, digest) is not None
 
     def examples(self, label: str | None, before: int, limit: int, role: Role | None = None) -> list[StoredExample]:
         """The newest first, from below a number on. Examples of nothing only where they are asked for."""
@@ -235,10 +241,10 @@ class Store:
     ) -> list[StoredExample]:
         """Examples in the order they are to be learned, as one edit; those of one group that follow one another are
         one edit together."""
-        now, added = time.time(), []
+        now, added = time.time(), list[StoredExample]()
         with self._transaction() as connection:
             for new in taught:
-                image = new.image
+                image, taught_at = new.image, now if new.taught_at is None else new.taught_at
                 connection.execute(
                     "INSERT OR IGNORE INTO images VALUES (?, ?, ?, ?)",
                     (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
@@ -246,14 +252,11 @@ class Store:
                 inserted = connection.execute(
                     "INSERT INTO examples (digest, label, name, taught_at, role, box, source) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (image.digest, new.label, new.name, now, new.role, new.box, new.source),
+                    (image.digest, new.label, new.name, taught_at, new.role, new.box, new.source),
                 )
                 assert inserted.lastrowid is not None
-                added.append(
-                    StoredExample(
-                        inserted.lastrowid, image.digest, new.label, new.name, now, False, new.role, new.box, new.source
-                    )
-                )
+                row = inserted.lastrowid, image.digest, new.label, new.name, taught_at, 0, new.role, new.box, new.source
+                added.append(_example(row))
             states = [State(example.id, example.label, example.role, 0) for example in added]
             log_taught(connection, kind, group, states, wording)
         return added
@@ -278,7 +281,7 @@ class Store:
     def delete(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int]) -> list[Change]:
         """Photos that came from the inbox do not wait there again, unless they were said to be nothing."""
         live = self._live(numbers)
-        gone = [example.digest for example in live if example.role != NOTHING]
+        gone = [digest for e in live if e.role != NOTHING for digest in (e.digest, e.source) if digest is not None]
         wanted = [State(example.id, example.label, example.role, 1) for example in live]
         return self._change(kind, wording, wanted, leave_inbox=gone)
 
@@ -294,11 +297,11 @@ class Store:
 
     def undo(self) -> tuple[Edit, list[Change]]:
         """Take the last edit back, as if it had never been."""
-        return self._exchange(self.last_edit(), "there is nothing to undo.")
+        return self._undo_or_redo(self.last_edit(), "there is nothing to undo.")
 
     def redo(self) -> tuple[Edit, list[Change]]:
         """Make the edit again that was undone last."""
-        return self._exchange(self.next_redo(), "there is nothing to redo.")
+        return self._undo_or_redo(self.next_redo(), "there is nothing to redo.")
 
     def add_version(self, name: str) -> Version:
         with self._transaction() as connection:
@@ -344,7 +347,9 @@ class Store:
             connection.execute("DELETE FROM edits")
             connection.execute("DELETE FROM examples WHERE deleted")
             # those that were taught: without steps to undo they cannot come back to wait
-            connection.execute("DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples)")
+            connection.execute(
+                "DELETE FROM inbox WHERE digest IN (SELECT digest FROM examples UNION SELECT source FROM examples)"
+            )
             connection.execute("DELETE FROM images WHERE digest NOT IN (SELECT digest FROM examples)")
             needed = {digest for (digest,) in connection.execute(NEEDED)}
         return sorted(before - needed)
@@ -386,12 +391,12 @@ class Store:
         self.generation = generation
         return changes
 
-    def _exchange(self, edit: Edit | None, without: str) -> tuple[Edit, list[Change]]:
+    def _undo_or_redo(self, edit: Edit | None, without: str) -> tuple[Edit, list[Change]]:
         if edit is None:
             raise ConflictError(without)
         generation = self.generation
         with self._transaction() as connection:
-            changes = exchange(connection, edit)
+            changes = undo_or_redo(connection, edit)
             if changes:
                 generation = self._next_generation(connection)
         self.generation = generation

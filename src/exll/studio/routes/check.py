@@ -51,7 +51,7 @@ async def topology(project: CurrentProject) -> MapAnswer:
 def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     model = project.live.current
     if not model.knows_something:
-        return SuspectsAnswer(suspects=[], contradictions=[], kept=0, judged=0)
+        return SuspectsAnswer(suspects=[], not_shown=0, contradictions=[], kept=0, judged=0)
     found, nearest = model.remembered("suspects", _judged)
     kept = project.store.kept()
     doubtful = [suspect for suspect in found.contradicted() if int(suspect.name) not in kept]
@@ -59,19 +59,22 @@ def _suspects(project: Project, limit: int) -> SuspectsAnswer:
     named |= {int(name) for contradiction in found.contradictions for name in contradiction.names}
     live = {number: e for number, e in project.store.numbered(named).items() if not e.deleted}
     groups = [[live[n] for n in map(int, c.names) if n in live] for c in found.contradictions]
+    found_now = [
+        SuspectShape(
+            example=ExampleShape.of(example),
+            would_be=str(suspect.would_be),
+            doubt=suspect.doubt,
+            wrong=suspect.wrong,
+            like_own=nearest[suspect.name, suspect.label],
+            like_other=nearest[suspect.name, suspect.would_be],
+        )
+        for suspect in doubtful
+        # what was relabelled since the model learned it is no longer in doubt
+        if (example := live.get(int(suspect.name))) is not None and example.label == suspect.label
+    ]
     return SuspectsAnswer(
-        suspects=[
-            SuspectShape(
-                example=ExampleShape.of(example),
-                would_be=str(suspect.would_be),
-                doubt=suspect.doubt,
-                like_own=nearest[suspect.name, suspect.label],
-                like_other=nearest[suspect.name, suspect.would_be],
-            )
-            for suspect in doubtful
-            # what was relabelled since the model learned it is no longer in doubt
-            if (example := live.get(int(suspect.name))) is not None and example.label == suspect.label
-        ][:limit],
+        suspects=found_now[:limit],
+        not_shown=max(0, len(found_now) - limit),
         contradictions=[
             ContradictionShape(
                 examples=[ExampleShape.of(example) for example in group],

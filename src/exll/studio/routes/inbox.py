@@ -21,7 +21,7 @@ from exll.studio.store import LARGEST_ID
 from exll.types import Level
 
 MOST_SHOWN = 500  # examples of nothing
-MOST_AT_ONCE = 2 * MOST_PHOTOS
+MOST_PHOTOS_AT_ONCE = 2 * MOST_PHOTOS
 
 router = APIRouter(prefix="/api/inbox", tags=["inbox"], responses=PROBLEMS)
 PhotoNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -86,7 +86,7 @@ class InboxAnswer(BaseModel):
 
 
 class Photos(BaseModel):
-    ids: list[Number] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    ids: list[Number] = Field(min_length=1, max_length=MOST_PHOTOS_AT_ONCE)
 
 
 class NamedPhotos(Photos):

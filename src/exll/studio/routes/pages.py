@@ -17,6 +17,7 @@ VIEWS = {
     "workbench": "Workbench",
     "inbox": "Inbox",
     "classes": "Classes",
+    "sort": "Sort",
     "map": "Map",
     "check": "Check",
     "evaluation": "Evaluation",
@@ -48,7 +49,7 @@ def _view(name: str) -> None:
     router.add_api_route(f"/{name}", page, methods=["GET"], name=name)
 
 
-for view in (*VIEWS, "sort"):  # "sort" is linked from Classes and Check
+for view in VIEWS:
     _view(view)
 
 

@@ -10,7 +10,7 @@ from exll.studio.edits import Edit, Role
 from exll.studio.store import LARGEST_ID, StoredExample
 from exll.types import Level
 
-MOST_AT_ONCE = 10_000
+MOST_EXAMPLES_AT_ONCE = 10_000
 
 Number = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 LabelText = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -108,7 +108,7 @@ REBUILDING = (
 
 
 class Numbers(BaseModel):
-    ids: list[Number] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    ids: list[Number] = Field(min_length=1, max_length=MOST_EXAMPLES_AT_ONCE)
 
 
 class Changed(BaseModel):
@@ -145,6 +145,7 @@ class SuspectShape(BaseModel):
     example: ExampleShape
     would_be: str
     doubt: float
+    wrong: float = Field(description="the probability that its class is wrong, fitted to the other examples")
     like_own: list[int] = Field(description="the examples of its own class that are nearest to it")
     like_other: list[int] = Field(description="the examples of the class that it would be that are nearest to it")
 
@@ -158,6 +159,7 @@ class ContradictionShape(BaseModel):
 
 class SuspectsAnswer(BaseModel):
     suspects: list[SuspectShape]
+    not_shown: int = Field(description="suspects beyond the limit")
     contradictions: list[ContradictionShape]
     kept: int
     judged: int

@@ -10,18 +10,27 @@ import { photo, pictures } from "./pictures.js";
 import { lastStep, undoStep } from "./undo.js";
 import { confidence, counted } from "./words.js";
 
+const CLEAR = 0.9; // the probability from which on one answer is suggested
+
 let labels = [];
 let judged = 0;
 let cases = []; // in the order they are shown; those decided here stay, until the page is left
+let notShown = 0;
 let newest = null; // the newest step, which is the one that can be undone
+let decisions = 0; // begun and ended
 
 async function look() {
   byId("judged").textContent ||= "Looking …";
+  const before = decisions;
   const found = await trying(() => Promise.all([get("/api/suspects"), get("/api/classes"), get("/api/project")]), look);
   if (!found) return;
+  if (before !== decisions) {
+    lookSoon(); // the answer may be older than the last decision
+    return;
+  }
   const [answer, { classes }, { undo }] = found;
   labels = classes.map(({ label }) => label);
-  judged = answer.judged;
+  ({ judged, not_shown: notShown } = answer);
   newest = undo?.id ?? null;
   cases = merged(cases, listed(answer));
   draw();
@@ -29,10 +38,12 @@ async function look() {
 
 /** What the server has in doubt now. */
 function listed({ suspects, contradictions }) {
+  const of = new Map(suspects.map((suspect) => [suspect.example.id, suspect]));
   const twice = contradictions.map(({ examples, like }) => ({
     key: `twice ${examples.map(({ id }) => id)}`,
     examples,
     like,
+    right: rightLabel(examples, of),
   }));
   const known = new Set(twice.flatMap(({ examples }) => examples.map(({ id }) => id)));
   const doubtful = suspects.filter(({ example }) => !known.has(example.id));
@@ -42,15 +53,29 @@ function listed({ suspects, contradictions }) {
   ];
 }
 
+/** The class of a photo in several classes, where the others are almost certainly wrong; else none. */
+function rightLabel(examples, suspectOf) {
+  const wrong = ({ id }, label) => suspectOf.get(id)?.would_be === label && isClear(suspectOf.get(id));
+  const found = examples.find(({ label }) =>
+    examples.every((example) => example.label === label || wrong(example, label)),
+  );
+  return found?.label;
+}
+
+const isClear = ({ wrong }) => wrong >= CLEAR;
+
 /** Places are kept: a case that was decided stays where it was, and one that is in doubt again is open again. */
 function merged(before, now) {
   const open = new Map(now.map((one) => [one.key, one]));
   const kept = before
-    .filter(({ key, decided, deciding }) => decided || deciding || open.has(key))
+    .filter((one) => stands(one) || one.deciding || open.has(one.key))
     .map((one) => (open.has(one.key) && !one.deciding ? open.get(one.key) : one));
   const there = new Set(kept.map(({ key }) => key));
   return [...kept, ...now.filter(({ key }) => !there.has(key))];
 }
+
+/** Whether a decision was made and not taken back: steps are undone from the newest on. */
+const stands = ({ decided }) => Boolean(decided) && !(decided.step > (newest ?? 0));
 
 function draw() {
   const done = cases.filter(({ decided }) => decided).length;
@@ -68,7 +93,7 @@ function draw() {
 function summary(done) {
   const checked = `${counted(judged, "photo")} checked.`;
   if (!cases.length) return `Every photo fits its class; ${checked}`;
-  return `${done} of ${cases.length} decided; ${checked}`;
+  return `${done} of ${(cases.length + notShown).toLocaleString("en")} decided; ${checked}`;
 }
 
 function list(id, items) {
@@ -77,7 +102,7 @@ function list(id, items) {
 }
 
 function suspectItem(one) {
-  const { example, would_be: other, doubt, like_own: own, like_other: alike } = one.suspect;
+  const { example, would_be: other, wrong, like_own: own, like_other: alike } = one.suspect;
   const { id, label, name } = example;
   return item(
     one,
@@ -85,11 +110,11 @@ function suspectItem(one) {
     label,
     [
       h("h3", {}, "Taught as ", quoted(label), ", but the other photos suggest ", quoted(other)),
-      h("p", { class: "faint" }, `Doubt: ${confidence(doubt)}; `, h("bdi", {}, name)),
-      h("div", { class: "compared" }, compared(other, alike), compared(label, own)),
+      h("p", { class: "faint" }, `Probability that this class is wrong: ${confidence(wrong)}. Photo: `, h("bdi", {}, name)),
+      h("div", { class: "compared" }, compared(label, own), compared(other, alike)),
     ],
     [
-      [["Move to ", quoted(other)], () => relabel([id], other), "primary"],
+      [["Move to ", quoted(other)], () => relabel([id], other), isClear(one.suspect) ? "primary" : ""],
       [["Keep ", quoted(label)], () => keep([id], label)],
       ["Something else", () => ask([id], label)],
       ["Delete", () => remove([id]), "danger"],
@@ -144,6 +169,7 @@ function contradictionItem(one) {
             examples.filter((example) => example.label !== label).map(({ id }) => id),
             [`Now it is only `, quoted(label), "."],
           ),
+        label === one.right ? "primary" : "",
       ]),
       ["All are right", () => keep(ids, names.join(" and "))],
       ["Delete", () => remove(ids), "danger"],
@@ -178,9 +204,11 @@ const button = (words, key, onclick, kind = "") =>
 async function decide(one, run) {
   if (one.deciding) return;
   one.deciding = true; // news of it may come before the answer
+  decisions += 1;
   const words = await run();
   const step = words && (await lastStep());
   one.deciding = false;
+  decisions += 1;
   if (!words) return;
   one.decided = { words, step };
   newest = step;
@@ -214,5 +242,6 @@ async function ask(ids, label) {
   return name ? relabel(ids, name) : null;
 }
 
-onAny(["changed", "rebuilt", "anew"], gathered(look, 300));
+const lookSoon = gathered(look, 300);
+onAny(["changed", "rebuilt", "anew"], lookSoon);
 look();

@@ -2,9 +2,10 @@
 
 import { showDialog } from "./dialogs.js";
 import { fill, h } from "./dom.js";
-import { simple } from "./words.js";
+import { simple, wholePercent } from "./words.js";
 
 const MOST_CHIPS = 12;
+const LEAST_SHOWN = 0.01; // less probable classes have no number
 let counter = 0;
 
 /** Ask for a class that exists; there is no way to name another. The only one is chosen already. Gives null where
@@ -55,8 +56,11 @@ export function askExisting(title, labels, { yes, content = null }) {
   });
 }
 
-/** A field for a name, and a button for every class that the letters typed so far are in. */
-export function classField(words, labels, chosen) {
+/** A field for a name, and a button for every class that the letters typed so far are in. `show` says in which order, and
+ * how probable each is. */
+export function classField(words, chosen) {
+  let labels = [];
+  let shares = {};
   const id = `class-field-${(counter += 1)}`;
   const input = h("input", { id, autocomplete: "off", maxlength: 100, placeholder: "class, new or known" });
   const list = h("div", { class: "chips", role: "group", "aria-label": "Classes" });
@@ -67,7 +71,14 @@ export function classField(words, labels, chosen) {
       list,
       found
         .slice(0, MOST_CHIPS)
-        .map((label) => h("button", { type: "button", onclick: () => chosen(label) }, h("bdi", {}, label))),
+        .map((label) =>
+          h(
+            "button",
+            { type: "button", onclick: () => chosen(label) },
+            h("bdi", {}, label),
+            shares[label] >= LEAST_SHOWN && h("span", { class: "share" }, ` ${wholePercent(shares[label])}`),
+          ),
+        ),
       found.length > MOST_CHIPS &&
         h("span", { class: "faint" }, `${found.length - MOST_CHIPS} more: type to find them`),
     );
@@ -78,12 +89,17 @@ export function classField(words, labels, chosen) {
     event.preventDefault();
     submit();
   });
-  draw();
-  return h(
+  const element = h(
     "div",
     { class: "class-field" },
     h("label", { for: id }, words),
     h("div", { class: "row" }, input, h("button", { type: "button", class: "primary", onclick: submit }, "Teach")),
     list,
   );
+  const show = (ordered, probable = {}) => {
+    [labels, shares] = [ordered, probable];
+    draw();
+  };
+  const clear = () => (input.value = "");
+  return { element, show, clear };
 }

@@ -5,7 +5,8 @@ import { showDialog } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Shelf } from "./shelf.js";
 
-const HINT = "Click to select, with Shift for a range. Keys: arrows, Space selects, Enter opens large.";
+const HINT = "Select photos to move or delete them.";
+const KEYS = " Shift selects a range. Keys: arrows, Space selects, Enter opens large.";
 
 /** @param {string} label @param {() => string[]} labels */
 export async function showGallery(label, labels) {
@@ -14,6 +15,7 @@ export async function showGallery(label, labels) {
       "p",
       { class: "faint", tabindex: -1 },
       HINT,
+      h("span", { class: "keys" }, KEYS),
       " ",
       h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
     );

@@ -6,13 +6,12 @@ import { byId, fill, gathered, h } from "./dom.js";
 import { onAny } from "./events.js";
 import { say, tell, trying } from "./notice.js";
 import { whose } from "./shell.js";
-import { counted } from "./words.js";
+import { counted, localTime } from "./words.js";
 
 const PAGE = 60;
 let shown = PAGE;
 
 const when = (seconds) => h("time", { datetime: new Date(1000 * seconds).toISOString() }, localTime(seconds));
-const localTime = (seconds) => new Date(1000 * seconds).toLocaleString();
 
 async function look() {
   const found = await trying(() => Promise.all([get("/api/versions"), get(`/api/history?limit=${shown}`)]), look);
@@ -64,8 +63,8 @@ function stepItem(step) {
   return h(
     "li",
     { class: step.undone ? "step undone" : "step" },
-    h("span", {}, step.undone && h("span", { class: "badge" }, "undone"), " ", h("bdi", {}, step.sentence), whose(step)),
-    h("span", { class: "faint" }, when(step.made_at)),
+    h("span", {}, step.undone && [h("span", { class: "badge" }, "undone"), " "], h("bdi", {}, step.sentence)),
+    h("span", { class: "faint" }, when(step.made_at), whose(step)),
   );
 }
 

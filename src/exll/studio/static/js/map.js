@@ -4,6 +4,8 @@ import { get } from "./api.js";
 import { byId, fill, gathered, h, nothingYet, svg } from "./dom.js";
 import { onAny } from "./events.js";
 import { layOut } from "./map_layout.js";
+import { placeNames } from "./map_names.js";
+import { placesBefore, rememberPlaces } from "./map_places.js";
 import { View } from "./map_view.js";
 import { trying } from "./notice.js";
 import { picture, pictures } from "./pictures.js";
@@ -12,7 +14,6 @@ import { counted, simple } from "./words.js";
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const KEYS = { "+": "closer", "=": "closer", "-": "farther", 0: "all" };
 const PAN = 60;
-const ROOM = 22_000; // square pixels of the map for every name: more names would hide the photos
 const [THIN, WIDE] = [2, 3.5]; // pixels of a border
 const HINT =
   "Choose a photo to see its group. Keys: arrows go from one to the next, + and - zoom, 0 shows all, Shift and arrows move the map.";
@@ -85,7 +86,9 @@ function build() {
 
 function place(keep) {
   if (!map?.prototypes.length || !plane.clientWidth) return;
-  layout = layOut(map.prototypes, plane.clientWidth, plane.clientHeight);
+  const before = placesBefore(map.prototypes);
+  layout = layOut(map.prototypes, plane.clientWidth, plane.clientHeight, before);
+  rememberPlaces(map.prototypes, before, layout);
   view.over(layout, keep);
 }
 
@@ -114,34 +117,23 @@ function draw() {
   drawNames(seen);
 }
 
-/** Below the largest group of its class; the name of a larger class goes before that of a smaller one. */
+/** The name of a class that is searched for goes first, then that of a larger class. */
 function drawNames(seen) {
-  const largest = new Map();
-  const totals = new Map();
-  map.prototypes.forEach(({ label, support }, i) => {
-    totals.set(label, (totals.get(label) ?? 0) + support);
-    if (support > (map.prototypes[largest.get(label)]?.support ?? 0)) largest.set(label, i);
+  const totals = map.labels.map(() => 0);
+  const ofClass = map.labels.map(() => []);
+  groups.forEach(({ dataset }, i) => {
+    totals[dataset.k] += map.prototypes[i].support;
+    ofClass[dataset.k].push(i);
   });
-  const taken = [];
-  const most = (plane.clientWidth * plane.clientHeight) / ROOM;
-  const order = map.labels
-    .map((label, k) => k)
-    .sort((a, b) => lit(b) - lit(a) || totals.get(map.labels[b]) - totals.get(map.labels[a]) || a - b);
-  for (const k of order) {
-    const i = largest.get(map.labels[k]);
-    const { offsetWidth: width, offsetHeight: height } = labels[k];
-    const [x, y] = seen[i];
-    const left = Math.max(2, Math.min(plane.clientWidth - width - 2, x - width / 2));
-    const top = Math.min(plane.clientHeight - height - 2, y + (layout.places[i].side * view.zoom) / 2 - height / 2);
-    const outside = x < 0 || y < 0 || x > plane.clientWidth || y > plane.clientHeight;
-    const free =
-      !outside &&
-      taken.length < most &&
-      taken.every(([l, t, w]) => left + width < l || l + w < left || Math.abs(top - t) > height);
-    if (free) taken.push([left, top, width]);
-    labels[k].classList.toggle("off", !free);
-    labels[k].style.transform = `translate(${left}px, ${top}px)`;
-  }
+  for (const some of ofClass) some.sort((a, b) => map.prototypes[b].support - map.prototypes[a].support);
+  const photos = seen.map(([x, y], i) => {
+    const side = layout.places[i].side * view.zoom;
+    return { left: x - side / 2, top: y - side / 2, width: side, height: side };
+  });
+  const order = [...labels].sort(
+    ({ dataset: { k: a } }, { dataset: { k: b } }) => lit(b) - lit(a) || totals[b] - totals[a] || a - b,
+  );
+  placeNames(order, ({ dataset }) => ofClass[dataset.k], photos, plane);
 }
 
 const lit = (k) => Number(names.children[k].getAttribute("aria-pressed") === "true");

@@ -1,9 +1,11 @@
 /** A rectangle on a photo, drawn with mouse, finger or keyboard. */
 
 import { h } from "./dom.js";
+import { say } from "./notice.js";
 
 const STEP = 0.02; // of the photo, for one press of an arrow key
 const LEAST = 0.03;
+const ASKED_SIDE = 512; // pixels
 const FIRST = [0.25, 0.25, 0.75, 0.75];
 const CORNERS = [
   [0, 1],
@@ -15,9 +17,9 @@ const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowU
 
 /** Sides are shares of the photo: left, top, right, bottom. */
 export class Region {
-  /** @param {HTMLImageElement} image @param {(words: string) => void} told */
-  constructor(image, told) {
-    Object.assign(this, { image, told, sides: [...FIRST] });
+  /** @param {HTMLImageElement} image @param {() => void} changed Called when it has another place. */
+  constructor(image, changed) {
+    Object.assign(this, { image, changed, sides: [...FIRST] });
     this.frame = h(
       "div",
       { class: "region", tabindex: 0, role: "group", onkeydown: (event) => this.key(event) },
@@ -38,6 +40,17 @@ export class Region {
     this.sides = [...FIRST];
     this.draw();
     this.frame.focus();
+    this.changed();
+  }
+
+  /** What is in it, small enough to be asked about at every change. @returns {Promise<Blob>} */
+  cut() {
+    const [left, top, right, bottom] = this.box;
+    const [width, height] = [right - left, bottom - top];
+    const scale = Math.min(1, ASKED_SIDE / Math.max(width, height));
+    const canvas = h("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+    canvas.getContext("2d").drawImage(this.image, left, top, width, height, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.9));
   }
 
   grab(event) {
@@ -62,6 +75,7 @@ export class Region {
       this.sides = atLeast(this.sides);
       this.draw();
       this.frame.focus();
+      this.changed();
     };
     this.element.setPointerCapture(event.pointerId);
     this.element.addEventListener("pointermove", move);
@@ -79,7 +93,8 @@ export class Region {
       this.sides = atLeast([left, top, Math.min(1, right + dx), Math.min(1, bottom + dy)]);
     } else this.sides = shifted(this.sides, dx, dy);
     this.draw();
-    this.told(this.words);
+    say(this.words);
+    this.changed();
   }
 
   at(event) {

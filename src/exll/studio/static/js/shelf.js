@@ -2,7 +2,7 @@
 
 import { get, postJson } from "./api.js";
 import { askLabel, confirmed } from "./dialogs.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { say, tell, trying } from "./notice.js";
 import { Tiles } from "./tiles.js";
 import { lastStep, undoStep } from "./undo.js";
@@ -52,7 +52,7 @@ export class Shelf {
     this.tiles.show(examples, groups);
     const spare = groups.reduce((sum, group) => sum + group.length - 1, 0);
     this.alike.hidden = spare === 0;
-    this.alike.textContent = `Select near-duplicates (${spare.toLocaleString("en")})`;
+    fill(this.alike, h("span", { class: "verb" }, "Select "), `near-duplicates (${spare.toLocaleString("en")})`);
     this.count();
     if (lost) this.tiles.focus(this.tiles.numbers.length - 1);
   }

@@ -19,16 +19,11 @@ class Side {
     this.select = h("select", { id: `${name}-class`, onchange: () => this.choose(this.select.value) });
     this.title = h("h2", { tabindex: -1 });
     this.body = h("div");
+    const place = name === "left" ? "First class" : "Second class";
     this.element = h(
       "section",
-      { class: "side", "data-side": name, "aria-label": name === "left" ? "Left class" : "Right class" },
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: `${name}-class` }, name === "left" ? "Left" : "Right"),
-        this.select,
-      ),
-      this.title,
+      { class: "side", "data-side": name, "aria-label": place },
+      h("div", { class: "field" }, h("label", { for: `${name}-class` }, place), this.select, this.title),
       this.body,
     );
     this.element.addEventListener("dragstart", (event) => this.drag(event));
@@ -73,18 +68,12 @@ class Side {
     );
     fill(
       this.title,
-      h("bdi", {}, this.label),
+      h("bdi", { class: "unseen" }, this.label),
       h("span", { class: "count" }, counted(counts.get(this.label) ?? 0, "photo")),
     );
     const same = this.label === this.other.label;
     this.across.hidden = same;
-    fill(
-      this.across,
-      this.name === "left" ? "" : "← ",
-      "Move to ",
-      h("bdi", {}, this.other.label),
-      this.name === "left" ? " →" : "",
-    );
+    fill(this.across, "Move to ", h("bdi", {}, this.other.label));
   }
 
   /** One that is not selected is dragged alone. */

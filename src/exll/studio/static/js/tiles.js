@@ -3,13 +3,14 @@
 import { fill, h } from "./dom.js";
 import { picture } from "./pictures.js";
 import { openViewer } from "./viewer.js";
+import { localTime } from "./words.js";
 
 export class Tiles {
   /** @param {string} name @param {() => void} changed Called when others are selected. */
   constructor(name, changed) {
     Object.assign(this, { changed, numbers: [], chosen: new Set(), alike: new Map(), anchor: 0, at: 0 });
     this.tiles = new Map();
-    this.element = h("ul", { class: "picks", "aria-label": name, onkeydown: (event) => this.key(event) });
+    this.element = h("ul", { class: "picks scroll", "aria-label": name, onkeydown: (event) => this.key(event) });
   }
 
   /** Draws what is new, takes away what is gone, and leaves selection and focus where they are.
@@ -42,10 +43,9 @@ export class Tiles {
       "⤢",
     );
     const mark = h("span", { class: "alike", hidden: true });
-    const when = new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
     const tile = h(
       "li",
-      { class: "pick", title: `${name}, taught ${when}`, "data-id": id, draggable: "true" },
+      { class: "pick", title: `${name}, taught ${localTime(taught)}`, "data-id": id, draggable: "true" },
       picture(id, label),
       box,
       mark,
@@ -128,12 +128,14 @@ export class Tiles {
   }
 
   neighbour(i, key) {
-    const columns = Math.max(1, getComputedStyle(this.element).gridTemplateColumns.split(" ").length);
+    const { gridAutoFlow, gridTemplateColumns: columns, gridTemplateRows: rows } = getComputedStyle(this.element);
+    const isStrip = gridAutoFlow.startsWith("column"); // as on the Sort page of a phone
+    const [across, down] = isStrip ? [rows.split(" ").length, 1] : [1, columns.split(" ").length];
     const ways = {
-      ArrowRight: i + 1,
-      ArrowLeft: i - 1,
-      ArrowDown: i + columns,
-      ArrowUp: i - columns,
+      ArrowRight: i + across,
+      ArrowLeft: i - across,
+      ArrowDown: i + down,
+      ArrowUp: i - down,
       Home: 0,
       End: this.numbers.length - 1,
     };

@@ -3,10 +3,11 @@
 import { address, get, postForm, postJson } from "./api.js";
 import { classField } from "./class_choice.js";
 import { askLabel, showDialog } from "./dialogs.js";
-import { byId, fill, h, quoted } from "./dom.js";
+import { byId, fill, gathered, h, quoted } from "./dom.js";
 import { tell, trying } from "./notice.js";
 import { marked, Region } from "./region.js";
 import { lastStep, undoStep } from "./undo.js";
+import { localTime } from "./words.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
@@ -36,15 +37,27 @@ class Viewer {
     this.image = h("img", { alt: "" });
     this.marks = h("div", { class: "marks" });
     this.shot = h("div", { class: "shot" }, this.image, this.marks);
-    this.status = h("p", { class: "faint", role: "status" });
+    this.status = h("p", { class: "did", role: "status" });
     this.facts = h("div", { class: "facts" });
+    this.acts = h("span", { class: "row" });
+    this.links = h("p", { class: "row links" });
     this.drawing = h("button", { type: "button", onclick: () => this.toggle() }, "Draw a region");
-    this.teaching = h("div", { class: "teaching", hidden: true });
+    this.field = classField("Teach this region as", (label) => this.teach(label));
+    this.teaching = h("div", { class: "teaching", hidden: true }, this.field.element, h("p", { class: "faint" }, HINT));
+    this.suggestSoon = gathered(() => this.suggest(), 150);
     this.element = h(
       "div",
       { class: "viewer" },
       h("div", { class: "stage-large" }, this.shot),
-      h("div", { class: "side" }, this.facts, this.drawing, this.teaching, this.status),
+      h(
+        "div",
+        { class: "side" },
+        this.status,
+        this.facts,
+        this.teaching,
+        h("div", { class: "row acts" }, this.acts, this.drawing),
+        this.links,
+      ),
     );
     this.region = null;
     this.image.addEventListener("load", () => this.fit());
@@ -79,12 +92,13 @@ class Viewer {
     if (!found) return;
     this.drawing.textContent = "Stop drawing";
     this.element.classList.add("drawing");
-    this.region = new Region(this.image, (words) => (this.status.textContent = words));
+    this.region = new Region(this.image, this.suggestSoon);
     this.shot.append(this.region.element);
     this.teaching.hidden = false;
     this.labels = found.classes.map(({ label }) => label);
-    this.ask();
-    this.region.start();
+    this.field.show(this.labels);
+    if (!this.image.complete) await this.image.decode().catch(() => null); // it has no size before
+    this.region?.start();
   }
 
   stop() {
@@ -96,12 +110,15 @@ class Viewer {
     this.status.textContent = "";
   }
 
-  ask() {
-    fill(
-      this.teaching,
-      h("p", { class: "faint" }, HINT),
-      classField("Teach this region as", this.labels, (label) => this.teach(label)),
-    );
+  /** The most probable classes first. Without an answer they stay as they are. */
+  async suggest() {
+    const { region } = this;
+    if (!region || !this.image.naturalWidth || !this.labels.length) return;
+    const sides = region.sides;
+    const asked = { file: await region.cut(), all_classes: true, inbox: false };
+    const shares = (await postForm("/api/predict", asked).catch(() => null))?.probabilities;
+    if (!shares || region !== this.region || region.sides !== sides) return; // another place is asked about by now
+    this.field.show([...this.labels].sort((a, b) => (shares[b] ?? 0) - (shares[a] ?? 0)), shares);
   }
 
   async teach(label) {
@@ -111,16 +128,35 @@ class Viewer {
     );
     if (!answer) return;
     const [{ status }] = answer.results;
-    fill(
-      this.status,
-      status === "taught" ? "Taught the region as " : "This region was taught before as ",
-      quoted(label),
-      ". Draw the next one, or close.",
-    );
-    this.marks.append(marked(this.region.sides, label));
+    const mark = marked(this.region.sides, label);
+    this.marks.append(mark);
     if (!this.labels.includes(label)) this.labels.push(label);
-    this.ask();
+    this.field.clear();
+    this.field.show(this.labels);
     this.region.start();
+    const words = [status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), "."];
+    if (status === "taught") await this.done(words, () => mark.remove());
+    else fill(this.status, h("span", {}, words));
+  }
+
+  /** Says what was done, with a button that takes it back. */
+  async done(words, back) {
+    const step = await lastStep();
+    const undo = async () => {
+      if (!(await undoStep(step))) return;
+      await back();
+      this.status.textContent = "Undone.";
+      this.rest();
+    };
+    fill(this.status, h("span", {}, words), this.action("Undo", undo, "quiet"));
+  }
+
+  action(words, run, kind = "") {
+    return h("button", { type: "button", class: kind, onclick: run }, words);
+  }
+
+  rest() {
+    (this.region?.frame ?? this.drawing).focus();
   }
 }
 
@@ -201,30 +237,26 @@ class TaughtPhoto extends Viewer {
         "p",
         { class: "faint" },
         h("bdi", {}, name),
-        `, taught ${new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`,
+        `, taught ${localTime(taught)}`,
       ),
       box && h("p", {}, "A region of a larger photo."),
       aside && h("p", {}, "Set aside for measuring: it was not learned."),
       example.deleted && h("p", {}, "This photo was deleted."),
-      !example.deleted && this.actions(label, aside),
-      label &&
-        h(
-          "p",
-          { class: "row" },
-          h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
-          h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
-        ),
+    );
+    fill(this.acts, !example.deleted && this.actions(label, aside));
+    fill(
+      this.links,
+      label && h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
+      label && h("a", { href: address(`/sort?left=${encodeURIComponent(label)}`) }, "Compare with another class"),
     );
   }
 
   actions(label, aside) {
-    return h(
-      "div",
-      { class: "row" },
+    return [
       this.action("Move to another class", () => this.move()),
       label && this.action(aside ? "Learn from it" : "Set aside", () => this.setAside(!aside)),
       this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
-    );
+    ];
   }
 
   /** Where in the whole photo it lies. */
@@ -232,10 +264,6 @@ class TaughtPhoto extends Viewer {
     const { naturalWidth: width, naturalHeight: height } = this.image;
     const sides = box.split(",").map((side, i) => Math.min(1, Number(side) / (i % 2 ? height : width)));
     this.marks.replaceChildren(marked(sides, label));
-  }
-
-  action(words, run, kind = "") {
-    return h("button", { type: "button", class: kind, onclick: run }, words);
   }
 
   async move() {
@@ -251,7 +279,7 @@ class TaughtPhoto extends Viewer {
     if (!answer) return;
     await this.load();
     await this.done(aside ? "Set aside: it is used for measuring only." : "Learned.", () => this.load());
-    this.facts.querySelectorAll("button")[1]?.focus();
+    this.acts.children[1]?.focus();
   }
 
   /** What was changed leaves the list, and the next one is shown. */
@@ -273,20 +301,9 @@ class TaughtPhoto extends Viewer {
     });
   }
 
-  /** Says what was done, with a button that takes it back. */
-  async done(words, back) {
-    const step = await lastStep();
-    const undo = async () => {
-      if (!(await undoStep(step))) return;
-      await back();
-      this.status.textContent = "Undone.";
-      this.rest();
-    };
-    fill(this.status, words, " ", this.action("Undo", undo));
-  }
-
   rest() {
-    (this.steps.hidden ? this.drawing : this.steps.children[1]).focus();
+    if (this.region || this.steps.hidden) super.rest();
+    else this.steps.children[1].focus();
   }
 
   async file() {

@@ -36,5 +36,9 @@ export function bytes(count) {
   return `${value.toLocaleString("en", { maximumFractionDigits: step && value < 100 ? 1 : 0 })} ${units[step]}`;
 }
 
+/** @param {number} seconds Since 1970. */
+export const localTime = (seconds) =>
+  new Date(1000 * seconds).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
 /** For searching: capitals and spellings of one letter do not matter. */
 export const simple = (text) => text.normalize("NFKC").toLowerCase().trim();
