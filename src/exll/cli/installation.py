@@ -16,6 +16,7 @@ from typing import Any
 
 OLDEST_PYTHON = (3, 11)
 REINSTALL = "pip install --force-reinstall --no-deps"
+NAMES_SHOWN = 3
 IMPORTED = {"scikit-learn": "sklearn", "pillow": "PIL"}  # a package by the name that Python imports, where it differs
 EXTRAS = {
     "bench": "reports of benchmarks in several processes, and maps as PNG",
@@ -73,8 +74,7 @@ def _exll() -> Iterator[Finding]:
     )
     found = f"{__version__} in {Path(__file__).resolve().parents[1]}, {whole}"
     if damaged:
-        names = ", ".join(damaged[:3]) + (" and more" if len(damaged) > 3 else "")
-        found = f"{__version__}, but these files changed since they were installed: {names}"
+        found = f"{__version__}, but these files changed since they were installed: {_listed(damaged)}"
         yield Finding("exll", State.broken, found, f"{REINSTALL} exll", True)
     else:
         yield Finding("exll", State.ok, found, required=True)
@@ -201,13 +201,10 @@ def _networks() -> Iterator[Finding]:
     from exll.features.packaged import PACKAGED, is_installed, weights_of
 
     image = np.arange(96 * 96 * 3, dtype=np.uint8).reshape(96, 96, 3)
-    for name in (DEFAULT, BUILT_IN, *(name for name in PACKAGED if name != DEFAULT)):
-        required, packaged = name in (DEFAULT, BUILT_IN), PACKAGED.get(name)
+    more = [name for name, network in PACKAGED.items() if name != DEFAULT and is_installed(network)]
+    for name in (DEFAULT, BUILT_IN, *more):
+        required, packaged = name not in more, PACKAGED.get(name)
         label, to_do = f"network {name}", packaged.install if packaged else f"{REINSTALL} exll"
-        if packaged is not None and not is_installed(packaged):
-            state = State.broken if required else State.missing
-            yield Finding(label, state, "its weights are not installed", to_do, required)
-            continue
         try:
             found = []
             if packaged is not None:
@@ -237,7 +234,7 @@ def _extras() -> Iterator[Finding]:
         lacks = [f"{one.name} {lack}" for one in _requirements(extra) if (lack := _lack(one))]
         purpose = EXTRAS.get(extra, "more")
         if lacks:
-            found = f"for {purpose}; {', '.join(lacks)}"
+            found = f"for {purpose}; {_listed(lacks)}"
             yield Finding(f"extra {extra}", State.missing, found, install_command(extra))
         else:
             yield Finding(f"extra {extra}", State.ok, f"for {purpose}")
@@ -317,6 +314,11 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def _counted(number: int, thing: str) -> str:
