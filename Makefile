@@ -7,7 +7,7 @@ WITH_TOOLS := $(VENV)/.installed-with-tools
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
-.PHONY: help demo test quick check lint types bench format clean
+.PHONY: help demo test quick check lint types bench format release clean
 
 help:
 	@echo "make demo    set up, then learn drawings of household objects and explain two answers"
@@ -16,6 +16,7 @@ help:
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
 	@echo "make format  bring the code into shape"
+	@echo "make release builds and checks what would be released, and tries it with every Python here (some minutes)"
 	@echo "make clean   remove what was installed and cached here"
 
 $(BIN)/python:
@@ -57,6 +58,10 @@ bench: $(WITH_TOOLS)
 format: $(WITH_TOOLS)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+release: | $(BIN)/python
+	$(PIP) build twine
+	$(BIN)/python tools/check_release.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

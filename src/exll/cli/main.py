@@ -13,7 +13,9 @@ import typer
 
 from exll.cli import backbone
 from exll.cli.calibrate import calibrate
+from exll.cli.completion import VARIABLE, answer_the_shell, completion
 from exll.cli.demo import demo
+from exll.cli.doctor import doctor
 from exll.cli.edit import forget, relabel, rename
 from exll.cli.evaluate import evaluate
 from exll.cli.explain import explain
@@ -55,6 +57,8 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
     ("info", info, "Show what a model file holds."),
     ("studio", studio, "Teach, ask and correct in the browser."),
     ("map", map_command, "Draw which groups of examples look alike."),
+    ("doctor", doctor, "Say what is missing or broken here."),
+    ("completion", completion, "Print a script for the Tab key of a shell."),
 )
 for name, command, summary in COMMANDS:
     app.command(name, short_help=summary)(command)
@@ -93,6 +97,8 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files may hold any bytes, and a terminal any encoding
             stream.reconfigure(errors="backslashreplace")
+    if VARIABLE in os.environ:
+        answer_the_shell()
     from exll.errors import ExLLError
 
     try:
