@@ -231,7 +231,7 @@ def _learned(k: int, prototype: int, record: Record) -> Learned:
 def number_of(learner: ExLL, label: Any) -> int:
     """The number of a class; True is not the class 1."""
     if isinstance(label, list | tuple | np.ndarray):
-        raise InputTypeError(f"one class can be named at a time; got {type(label).__name__}.")
+        raise InputTypeError(f"only one class can be named at a time; got {type(label).__name__}.")
     (label,), kind = check_labels([label], "the label")
     labels = learner.labels
     if label not in labels or kind != kind_of(labels[0]):

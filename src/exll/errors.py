@@ -17,7 +17,7 @@ class NothingLearnedError(ExLLError, ValueError, AttributeError):
 
 
 class InputTypeError(InputError, TypeError):
-    """Input of a kind that is no array of numbers at all."""
+    """Input that is not an array of numbers."""
 
 
 class LearningInterruptedError(ExLLError, RuntimeError):
@@ -29,7 +29,7 @@ class SingularError(ExLLError, ArithmeticError):
 
 
 class ImageError(ExLLError, ValueError):
-    """A file or array that is no image we can read."""
+    """A file or array that cannot be read as an image."""
 
 
 class StreamError(ExLLError, ValueError):

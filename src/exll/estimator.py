@@ -166,7 +166,7 @@ class ExLLClassifier(LearnsUnknown):
             winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in chunks])
             return _labelled(snapshot, winners)
         if inference != "fused":
-            raise InputError(f"unknown is for fused inference; got {inference!r}.")
+            raise InputError(f"unknown can be used with fused inference only; got {inference!r}.")
         if isinstance(unknown, np.ndarray):
             raise InputError("unknown must be one value; got an array.")
         if _is_among(unknown, snapshot.labels):
@@ -457,7 +457,7 @@ class ExLLClassifier(LearnsUnknown):
         if X is None and refs is None and not together:
             raise InputError("say what to forget: refs, groups, or X and y.")
         if X is not None and together:
-            raise InputError("examples are given again, or named by their groups; not both.")
+            raise InputError("name examples by their groups or give them again; not both.")
         with self._held():
             if X is None:
                 self._forget_found(self._named([] if refs is None else names_of(refs), together))
@@ -585,7 +585,7 @@ class ExLLClassifier(LearnsUnknown):
         assert first is not None
         kept = [i for i in range(len(first.rows)) if i not in gone]
         if not kept:
-            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+            raise InputError("a model cannot forget all that it has learned; start a new one instead.")
         self.known_ = self.known_.made_of(first.some(kept))
         places = {old: new for new, old in enumerate(kept)}  # they are counted anew
         self.lessons_ = with_places(self.lessons_, places.get)
@@ -680,7 +680,7 @@ class ExLLClassifier(LearnsUnknown):
             self._check_feature_names(row, False)
         vectors = as_vectors(row, known.width, type(self).__name__)
         if len(vectors) != 1:
-            raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
+            raise InputError(f"only one vector can be explained at a time; got {len(vectors)}.")
         known.scaling.check(vectors)
         [(_, units)] = known.scaling.chunks(vectors)
         unit: Vector = units[0]

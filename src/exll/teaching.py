@@ -185,7 +185,7 @@ def vectors_of(
     if stream.vectors is not None:
         if backbone is not None:
             raise StreamError(
-                f"this model sees with the backbone {backbone.name}; vectors of unknown origin in "
+                f"this model uses the backbone {backbone.name}; vectors of unknown origin in "
                 f"{stream.source} cannot be mixed with its own."
             )
         yield from (Extracted(np.asarray(stream.vectors[example.row], np.float32)) for example in examples)

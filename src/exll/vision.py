@@ -76,7 +76,7 @@ class ImageLearner(Knowledge):
         check_parameters(type(self).__name__, values)
         self.backbone = as_network(backbone, threads, looks)
         if looks not in (None, self.backbone.looks):
-            raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
+            raise InputError(f"looks={looks} was given, but the backbone was opened with looks={self.backbone.looks}.")
         self.classifier = ExLLClassifier(
             preset, refresh_growth, records, max_prototypes, "ignored", count_pairs, pair_weights
         )
@@ -207,7 +207,7 @@ class ImageLearner(Knowledge):
         classifier = self._taught()
         if images is None:
             if labels is not None or boxes is not None:
-                raise InputError("labels and boxes say more of images that are given again; give images, too.")
+                raise InputError("labels and boxes are for images that are given again; give images, too.")
             classifier.forget(refs, groups=groups)
             return self
         if labels is None:
@@ -407,7 +407,9 @@ class ImageLearner(Knowledge):
         """
         inference = self._taught().learner_.inference()
         if not self.backbone.has_map:
-            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map, so there is no evidence map.")
+            raise BackboneError(
+                f"the backbone {self.backbone.name} gives no feature map, so no evidence map can be made."
+            )
         for name in (label, against):
             if name is not None and name not in inference.labels:
                 raise InputError(f"there is no class {name!r}.")

@@ -180,7 +180,7 @@ def test_what_it_must_not_give_is_one_sentence_and_changes_nothing(given: Any, m
 def test_an_object_that_cannot_serve_is_refused_at_once() -> None:
     with pytest.raises(BackboneError, match="this object has no name and no width and no features"):
         ImageLearner(object())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="looks=2 is asked for, and the backbone was opened with 1"):
+    with pytest.raises(InputError, match="looks=2 was given, but the backbone was opened with looks=1"):
         ImageLearner(Histogram(), looks=2)
     with pytest.raises(BackboneError, match="this SimpleNamespace has no features"):
         OwnBackbone(SimpleNamespace(name="x", width=3))

@@ -164,7 +164,7 @@ def test_gtsrb_s_bad_tables_options_and_pictures_are_refused_in_one_sentence(tmp
     (tmp_path / "Final_Test" / "Images" / "00000.ppm").write_bytes(b"P6 9 9")
     dataset = gtsrb(tmp_path)
     assert dataset.test is not None
-    with pytest.raises(ImageError, match=r"00000\.ppm is no picture that can be read"):
+    with pytest.raises(ImageError, match=r"00000\.ppm is not a picture that can be read"):
         dataset.picture(dataset.test.examples[0])
     (tmp_path / "GT-final_test.csv").write_text(HEADER + "00000.ppm;6;4;1;1;4;2;\n")
     with pytest.raises(StreamError, match="line 2: expected Filename; Roi"):

@@ -152,7 +152,7 @@ def test_a_name_with_a_colon_is_no_protocol(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_is_no_video_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"no video at all" * 50):
         (tmp_path / "clip.mp4").write_bytes(content)
-        with pytest.raises(StreamError, match=r"clip\.mp4 is no video that can be read: Invalid data"):
+        with pytest.raises(StreamError, match=r"clip\.mp4 is not a video that can be read: Invalid data"):
             open_stream(tmp_path / "clip.mp4", label="mug")
 
 

@@ -38,7 +38,7 @@ class Conditions:
             if share is not None and (isinstance(share, bool) or not isinstance(share, float) or not 0 < share < 1):
                 raise BenchError(f"{field.name} must be a share between 0 and 1, like 0.2; got {share!r}.")
         if self.test_domain is not None and self.hold_out is not None:
-            raise BenchError("a task has test_domains or hold_out, not both; each says who is asked.")
+            raise BenchError("a task has test_domains or hold_out, not both; each chooses the test examples.")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Conditions:
             train, test = self._leaving_out_a_domain(train, train if test is None else test)
         elif self.hold_out is not None:
             if test is not None:
-                raise BenchError("hold_out is for data without a test part; these have one. Leave hold_out away.")
+                raise BenchError("hold_out is for data without a test part; this data has one. Leave hold_out out.")
             train, test = _held_out(train, self.hold_out)
         if test is None:
             stream, test = split(train, order, seed)

@@ -37,7 +37,7 @@ class Local:
                 yield from parallel(delayed(_numbered)(function, number, job) for number, job in enumerate(jobs))
         except TerminatedWorkerError as error:
             raise BenchError(
-                "a process was killed from outside, perhaps for want of memory; what is finished is kept, so run again "
+                "a process was killed, perhaps because memory ran out; what is finished is kept, so run again "
                 "with fewer processes at a time (--jobs)."
             ) from error
 

@@ -50,7 +50,7 @@ class ResultsFile:
                 entry["variants"] = entry.pop("voices")
             return entry["key"], entry
         except (ValueError, KeyError, TypeError) as error:
-            raise BenchError(f"{self.path}, line {number} is no result; was the file changed by hand?") from error
+            raise BenchError(f"{self.path}, line {number} is not a result; was the file changed by hand?") from error
 
 
 class Writer:

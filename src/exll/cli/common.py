@@ -82,12 +82,12 @@ FalseAlarmsOption = Annotated[
 ]
 BackboneOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
+    typer.Option(metavar="NAME|FILE", help="The network for images: a name of 'exll backbone list', or an .onnx file."),
 ]
 LooksOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=2, help="How often the network looks at a photo: 2 = the whole and its centre [default: 2]."
+        min=1, max=2, help="What the network sees of a photo: 1 = the whole, 2 = also its centre [default: 2]."
     ),
 ]
 BoxOption = Annotated[
@@ -99,7 +99,9 @@ ImagesOption = Annotated[
     typer.Option(metavar="ROOT", help="Where the photos are now, if their folder was moved.", show_default=False),
 ]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
-CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
+CacheOption = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Keep features, so that the network sees each image once.")
+]
 LabelOption = Annotated[
     str | None, typer.Option(help="What a video, an image or a folder of images shows.", show_default=False)
 ]

@@ -76,6 +76,6 @@ def _finish(tree: ModelTree, node: Node, future: Any) -> int:
         if not isinstance(missing, ImportError) or not str(missing.name).startswith("exll"):
             raise
         raise ClusterError(
-            f"the scheduler and every worker need exll {__version__}; one of them has none, or another one."
+            f"the scheduler and every worker need exll {__version__}; one of them has no exll, or another version."
         ) from error
     return 0

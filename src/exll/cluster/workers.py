@@ -11,7 +11,7 @@ from typing import Any
 from exll.errors import ClusterError
 from exll.installing import install_command
 
-KEPT = "what is finished is kept, and the same command goes on from there."
+KEPT = "what is finished is kept, and the same command continues from there."
 ANSWER_SECONDS = 10
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 

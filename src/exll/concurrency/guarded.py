@@ -82,15 +82,13 @@ class Guarded(Generic[Answers]):
     def _check_whole(self) -> None:
         if self._broken:
             raise LearningInterruptedError(
-                "learning broke off inside a sample, so this model can no longer be trusted; load the last saved one."
+                "learning stopped in the middle of a sample, so this model may be wrong; load the last saved one."
             )
 
     def _check_complete(self) -> None:
         self._check_whole()
         if self._is_published:
-            raise InputError(
-                "this is a published moment of a model, only to be asked; use the model that published it."
-            )
+            raise InputError("this is a read-only snapshot of a model; use the model that it was taken from.")
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:

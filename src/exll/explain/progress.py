@@ -149,4 +149,8 @@ def _advice(
     far_below = elsewhere is not None and elsewhere < like_these - MUCH_BELOW
     if far_below and (like_these >= ENOUGH or confused_with is None):
         return OTHER_PLACES
-    return MORE_EXAMPLES if confused_with is None else f'Teach it examples that tell it from "{confused_with}".'
+    return (
+        MORE_EXAMPLES
+        if confused_with is None
+        else f'Teach it examples that show how it differs from "{confused_with}".'
+    )

@@ -205,14 +205,14 @@ def _metadata(content: bytes, name: str) -> dict[str, str]:
     try:
         return metadata_of(content)
     except ValueError as error:
-        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{name} is not a network that ONNX Runtime can run.") from error
 
 
 def _check_one_file(content: bytes, path: Path) -> None:
     try:
         external = has_external_data(content)
     except ValueError as error:
-        raise BackboneError(f"{path.stem} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{path.stem} is not a network that ONNX Runtime can run.") from error
     if external:
         raise BackboneError(
             f"{path} keeps its weights in another file, so nobody could tell which network it is; save it as one file "
@@ -231,7 +231,7 @@ def _session(content: bytes, threads: int | None, name: str) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime raises a family of its own for every way a file can be wrong
-        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{name} is not a network that ONNX Runtime can run.") from error
 
 
 def _opened_again(

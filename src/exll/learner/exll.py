@@ -248,7 +248,7 @@ class ExLL(Guarded[Inference], ABC):
         """Be as if these samples had never been learned; at least one other must be left."""
         self.check_forgettable(samples)
         if len(samples) >= self.sample_count:
-            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+            raise InputError("a model cannot forget all that it has learned; start a new one instead.")
         with one_blas_thread(), self._changing():
             self._unmeasure()
             self._forget(samples)
