@@ -226,5 +226,5 @@ def test_progress_is_a_table_with_the_weakest_classes_first(preset: str, tmp_pat
     enough = sum(entry.verdict == "enough" for entry in expected)
     assert rows[3] == f"{enough} of 4 classes seem to have enough examples; 1 not shown"
     assert ("before they were learned" in rows[4]) == (preset == "paper")
-    assert rows[-1].startswith("It has seen only the photos you taught")
+    assert rows[-1].startswith("The model has seen only the photos you taught")
     assert exll_json("progress", tmp_path / "m.exll") == [entry.to_dict() for entry in expected]

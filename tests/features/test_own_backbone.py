@@ -93,7 +93,9 @@ def test_it_gets_upright_rgb_pictures_boxes_cut_out_and_large_ones_made_smaller(
 
 def test_without_a_map_there_is_no_evidence_map_and_that_is_said() -> None:
     learner = taught(Histogram(), 2)
-    with pytest.raises(BackboneError, match="the backbone histogram gives no feature map, so there is no evidence map"):
+    with pytest.raises(
+        BackboneError, match="the backbone histogram gives no feature map, so no evidence map can be made"
+    ):
         learner.evidence_map(picture(0, 0), "kind 0")
     case = learner.case(picture(0, 0), "x.png")
     assert case.maps == ()

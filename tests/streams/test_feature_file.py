@@ -157,7 +157,7 @@ def test_files_that_are_no_npz_are_refused(tmp_path: Path) -> None:
     for name, content in wrong.items():
         source = tmp_path / f"{name}.npz"
         source.write_bytes(content)
-        with pytest.raises(StreamError, match=rf"{name}\.npz is no \.npz file that can be read: .*[^.]\.$"):
+        with pytest.raises(StreamError, match=rf"{name}\.npz is not an \.npz file that can be read: .*[^.]\.$"):
             read_features(source)
 
 

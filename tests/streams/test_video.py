@@ -228,5 +228,5 @@ def test_tags_that_are_no_utf8_do_not_matter(tmp_path: Path) -> None:
 def test_a_list_of_other_files_is_no_video(tmp_path: Path, content: str) -> None:
     record(tmp_path / "other.mp4")
     (tmp_path / "list.mp4").write_text(content)
-    with pytest.raises(StreamError, match="no video that can be read"):
+    with pytest.raises(StreamError, match="not a video that can be read"):
         open_stream(tmp_path / "list.mp4", label="mug")

@@ -172,8 +172,8 @@ class Inference(ABC):
             return ""
         label, right, times = f'"{self.labels[k]}"', counts.get(k, 0), sum(counts.values())
         if times == 1:
-            truth = f"it was {label}" if right else f"it was not {label}"
-            return f"The last time they disagreed like this {self.combination.counted}, {truth}."
+            truth = "was right" if right else "was not right"
+            return f"The last time they disagreed like this {self.combination.counted}, {label} {truth}."
         times_right = "was never right" if not right else f"was right {'once' if right == 1 else f'{right:,} times'}"
         return f"The last {times:,} times they disagreed like this {self.combination.counted}, {label} {times_right}."
 
