@@ -1,4 +1,4 @@
-"""What every learner of a stream must keep to, as checks that anybody can run on a learner of their own.
+"""The rules for every stream learner, as checks that anybody can run on their own learner.
 
 ``make`` is a function that gives a new learner, always with the same parameters: an :class:`~exll.ExLLClassifier` with
 a preset of your own, a baseline, or any classifier with ``fit``, ``partial_fit``, ``predict``, ``predict_proba`` and

@@ -1,7 +1,7 @@
-"""Small pictures of learned examples, kept in the model file: pages have pictures also where the photos are gone.
+"""Small pictures of learned examples, kept in the model file, so that pages have pictures without the photos.
 
-The learner knows nothing of images. So the pictures stand beside it, by the position of their sample in the stream, and
-the learner is asked which samples are nearest the centre of their prototype.
+The learner knows nothing of images. So the pictures are kept beside it, by the position of their sample in the stream,
+and the learner says which samples are nearest the centre of their prototype.
 """
 
 import io

@@ -1,5 +1,5 @@
-"""``StreamClassifier``: scikit-learn's face for any learner of a stream. Checks, translates labels, saves; no algorithm
-in it."""
+"""``StreamClassifier``: any stream learner as a scikit-learn estimator. Checks, translates labels, saves; it holds no
+algorithm."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
 
 
 class Learner(Protocol):
-    """What knows: rows and labels in, a state out. Its labels stand in the order of first sight."""
+    """The learner behind a classifier. Its labels are in the order of first sight."""
 
     @property
     def width(self) -> int: ...

@@ -1,4 +1,4 @@
-"""A rule with its labels: learns rows in order, gives answers that later learning does not touch."""
+"""A rule with its labels: it learns rows in order and gives answers that later learning does not change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a task changes about its data: who is asked, and how hard the stream is made.
+"""What a task changes about its data: which examples are asked about, and how hard the stream is made.
 
 Everything is drawn from the examples in canonical order: the same seed gives the same changes, whatever the order.
 """
@@ -58,7 +58,7 @@ class Conditions:
         return self.test_domain is not None or self.hold_out is not None
 
     def check_delay(self, points: list[int]) -> None:
-        """Something must be learned before the first point at which is asked."""
+        """Something must be learned before the first question."""
         if self.delay and points[0] <= self.delay:
             raise BenchError(
                 f"delay must be less than the examples before the first point, {points[0]}; got {self.delay}."
@@ -67,7 +67,7 @@ class Conditions:
     def parts(
         self, train: list[Example], test: list[Example] | None, order: str, seed: int
     ) -> tuple[list[Example], list[Example]]:
-        """The stream to learn, in its order, and who is asked."""
+        """The stream to learn, in its order, and the examples to ask about."""
         if self.test_domain is not None:
             train, test = self._leaving_out_a_domain(train, train if test is None else test)
         elif self.hold_out is not None:

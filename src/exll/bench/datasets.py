@@ -1,4 +1,4 @@
-"""Data sets by name, or whatever lies at a path."""
+"""Data sets by name, or data at a path."""
 
 import inspect
 import os
@@ -34,7 +34,7 @@ NAMES = (*RENDERED, *ON_DISK)
 
 
 def open_dataset(name: str, root: str | None = None, options: dict[str, Any] | None = None) -> Dataset:
-    """The data set of that name; ``root`` says where one on disk lies, ``options`` how it is drawn or read.
+    """The data set of that name; ``root`` says where one on disk is, ``options`` how it is drawn or read.
 
     Else ``name`` is a path: a features file (its train and test splits, or all its rows with no test part), or a folder
     with ``train`` and ``test`` (or ``val``) in it, or with one sub-folder per class.

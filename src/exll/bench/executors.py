@@ -19,7 +19,7 @@ class Executor(Protocol):
 
 
 class Local:
-    """Processes of this machine, one a core or as many as said, each with one BLAS thread."""
+    """Processes of this machine, one per core or as many as given, each with one BLAS thread."""
 
     def __init__(self, processes: int | None = None) -> None:
         self.processes = processes or os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What is counted. Each number comes from answers and truths alone, so that a case by hand can check it."""
+"""The metrics. Each is computed from answers and truths alone, so that it can be checked by hand."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -79,7 +79,7 @@ def backward_transfer(points: Sequence[PerClass]) -> float | None:
 def either_right(one: Right, other: Right) -> float:
     """How often at least one of two variants is right: what a rule that picks one of their labels could reach at most.
 
-    It is no bound for fusing: the paper's table of pairs may name a third class.
+    It is not a bound for fusing: the paper's table of pairs may name a third class.
     """
     return top_1(one | other)
 

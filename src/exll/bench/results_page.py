@@ -207,7 +207,7 @@ def _name(summary: Summary, variant: str) -> str:
 
 
 def _about_offline(summary: Summary) -> str:
-    offline = " Learners in italics see all data at once: marks to measure by, set apart at the bottom."
+    offline = " Learners in italics see all data at once. They are listed at the bottom, for comparison only."
     return offline if summary.offline else ""
 
 

@@ -17,7 +17,7 @@ from exll.streams.orderings import leaves_some_out
 
 
 class Watcher(Protocol):
-    """Whoever watches a run."""
+    """Is told about the progress of a run."""
 
     def stage(self, what: str, total: int, done: int = 0) -> None: ...
     def advance(self, done: int, remark: str = "") -> None: ...
@@ -41,7 +41,7 @@ class GridResults:
 
 
 def run(plan: Plan, out: Path, executor: Executor, progress: Watcher | None = None, command: str = "") -> GridResults:
-    """Run what is missing of the grid. Killed at any moment, the same call goes on where it stood."""
+    """Run the missing part of the grid. If it is killed, the same call continues."""
     watcher = progress or Unwatched()
     if out.exists() and not out.is_dir():
         raise BenchError(f"{out} is a file; results go into a folder.")

@@ -66,7 +66,7 @@ class Summary:
 
     @cached_property
     def offline(self) -> set[str]:
-        """Variants of learners that see all data at once: marks to measure by, which no stream learner has to beat."""
+        """Variants of learners that see all data at once: for comparison only, no stream learner has to beat them."""
         found = [e for e in self.entries if e.get("offline") or e["learner"].lower().startswith("offline")]
         return {variant for entry in found for variant in entry["variants"]}
 

@@ -170,7 +170,7 @@ def _command() -> str:
 
 
 class _Watcher:
-    """A bar where someone looks on; else a line for each cell, so that a log says how far it is."""
+    """A progress bar in a terminal; else a line for each cell, so that a log shows the progress."""
 
     def __init__(self, progress: Any) -> None:
         self._progress = progress

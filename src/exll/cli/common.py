@@ -149,7 +149,7 @@ def open_image_learner(path: Path, backbone: str | None, threads: int | None, in
 
 
 def open_classifier(path: Path) -> "ExLLClassifier":
-    """What a model has learned, without the network that sees for it."""
+    """What a model has learned, without its network."""
     from exll.estimator import ExLLClassifier
     from exll.loading import load
 
@@ -297,7 +297,7 @@ class _NoProgress:
 
 @contextmanager
 def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
-    """For commands that can go on where they stood: Ctrl-C ends them with one sentence and exit code 130."""
+    """For commands that can continue where they stopped: Ctrl-C ends them with one sentence and exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
@@ -306,7 +306,7 @@ def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
 
 
 def warn_of_splits(stream: "Stream") -> None:
-    """A folder that holds a data set in parts is easily taken for one that holds classes."""
+    """Warn about a folder whose sub-folders look like parts of a data set and not like classes."""
     from exll.streams.stream import SPLITS
 
     found = sorted((label for label in stream.labels if label.lower() in SPLITS), reverse=True)  # train before test

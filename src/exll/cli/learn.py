@@ -1,4 +1,4 @@
-"""``exll learn``: teach a model a folder, a table, a video or features."""
+"""``exll learn``: teach a model with a folder, a table, a video or features."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

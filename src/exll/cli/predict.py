@@ -1,4 +1,4 @@
-"""``exll predict``: what new images are."""
+"""``exll predict``: what new images show."""
 
 from collections.abc import Iterator
 from pathlib import Path

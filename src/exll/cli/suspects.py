@@ -1,4 +1,4 @@
-"""``exll suspects``: training images whose label the others contradict."""
+"""``exll suspects``: training images whose label is probably wrong."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Have I taught enough? Answered per class from what was taught, without any test data.
+"""Which classes need more examples, judged from what was taught, without any test data.
 
-The model leaves out samples, each with all that came with it, and looks how probable the right answer is without them.
-A preset that cannot do this, and a young model, has only how the last examples fared before they were learned. In a
-clip every frame is recognised by the one before, so this says nothing about another place.
+The model leaves out samples, each with its group, and computes how probable the right answer is without them. A preset
+that cannot do this, and a young model, only know how often the last examples were recognised before they were learned.
+In a clip, every frame is recognised by the frame before, so this says nothing about new places.
 """
 
 from collections import Counter

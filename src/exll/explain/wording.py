@@ -22,7 +22,7 @@ def readable(text: Any, most: int) -> str:
 
 
 def file_name(ref: str) -> str:
-    """The last part of a path: whole ones are too much to read or to listen to."""
+    """The last part of a path: whole paths are too long to read."""
     return readable(ref.replace("\\", "/").rstrip("/").rpartition("/")[2], LONGEST_FILE_NAME)
 
 

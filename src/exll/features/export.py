@@ -116,7 +116,7 @@ def preprocessing_of(published: Published) -> dict[str, Any]:
 
 @contextmanager
 def _their_warnings_ignored() -> Iterator[None]:
-    """torch and timm deprecate parts of each other, which is nothing that our caller could mend."""
+    """torch and timm deprecate parts of each other, and our caller cannot change that."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -129,7 +129,7 @@ class OwnBackbone:
 
 
 class ClosedNetwork(OwnBackbone):
-    """A network of which only that is known what a model file says: for edits of a model that need no network."""
+    """A network that is known only from a model file: for edits of a model that need no network."""
 
     def __init__(self, known: dict[str, Any], width: int) -> None:
         self._known, self.width = known, width

@@ -67,7 +67,7 @@ class Parts(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """How a preset makes one answer of local and global inference, in words for a page; the defaults fit any."""
+    """How a preset combines local and global inference, in words for a page; the defaults fit every preset."""
 
     rule: str = "The answer is made of what both say."
     decider: str = "both together"  # what decided where the global score alone would have chosen another class
@@ -154,7 +154,7 @@ class Inference(ABC):
 
     @property
     def combination(self) -> Combination:
-        """How local and global inference become one answer, in words."""
+        """How local and global inference are combined, in words."""
         return Combination()
 
     def said(self, global_k: int, local_k: int) -> str:

@@ -1,8 +1,8 @@
 """LAPACK and BLAS in place, without Python's lock.
 
-scipy's own wrappers hold the lock while they compute: whoever asks in another thread would stand still for as long as
-a matrix is inverted. The functions that scipy offers to compiled code are the same ones, and called through ctypes they
-let others go on. All take matrices of one type, double or single precision, in Fortran order, and read and write their
+scipy's own wrappers hold the lock while they compute: other threads would wait for as long as a matrix is inverted. The
+functions that scipy offers to compiled code are the same ones, and called through ctypes they let other threads run.
+All take matrices of one type, double or single precision, in Fortran order, and read and write their
 lower triangle alone, or that triangle packed.
 """
 
