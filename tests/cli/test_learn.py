@@ -62,7 +62,7 @@ def test_single_images_and_a_folder_of_them_are_taught_under_a_label(tmp_path: P
     assert exll_json("learn", one, two, "--label", "kiwi", *teach)["learned"] == 2
     assert exll_json("learn", folder / "kind 1", "--label", "pear", *teach)["classes"] == 2
     assert exll_json("learn", folder / "kind 0", "--label", "kiwi", *teach)["learned"] == 2  # those that are new
-    assert "was learned already" in exll("learn", one, "--label", "kiwi", *teach).stdout
+    assert "was learned before" in exll("learn", one, "--label", "kiwi", *teach).stdout
     assert exll_json("evaluate", tmp_path / "m.exll", one, "--label", "kiwi")["examples"] == 1
     result = exll("learn", one, two, *teach)
     assert result.stderr == "exll: 2 images can be taught at once with --label, which says what they show.\n"
