@@ -54,7 +54,7 @@ class Baseline(StreamClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Numbers that answers are made from, and the examples kept for learning on (docs/baselines.md)."""
+        """How many numbers the answers are made from, and the examples that are kept (docs/baselines.md)."""
         self._check_known("n_parameters_")
         return self.learner_.n_parameters
 

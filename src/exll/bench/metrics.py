@@ -42,7 +42,7 @@ def per_class(right: Right, truths: NDArray[np.str_], seen: set[str]) -> PerClas
 
 
 def forgetting(points: Sequence[PerClass]) -> float | None:
-    """How far each class fell from its best earlier value to the end, averaged (Chaudhry et al.); may be negative.
+    """How far the accuracy of each class fell from its best earlier value, averaged (Chaudhry et al.); may be negative.
 
     Classes that are new at the last point have nothing to forget and do not count; None where that leaves none.
 

@@ -113,7 +113,7 @@ def _places(plan: Plan) -> dict[Where, _Place]:
 
 
 def _check_that_some_are_asked(plan: Plan, places: dict[Where, _Place]) -> None:
-    """Where not one task has anything to ask, that is one sentence before the work and not one for every cell."""
+    """If no task has anything to ask, say so once before the work, and not for every cell."""
     tested = {where[:3] for where, place in places.items() if place.tested}
     if not any(
         leaves_some_out(task.order) or task.conditions.make_a_test_part or _where(task, "")[:3] in tested

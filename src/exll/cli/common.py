@@ -138,7 +138,7 @@ def open_model(path: Path, backbone: str | None, threads: int | None = None) -> 
 
 
 def open_image_learner(path: Path, backbone: str | None, threads: int | None, instead: str) -> "ImageLearner":
-    """For commands that take images; ``instead`` says what to do with a model that takes vectors."""
+    """For commands that take images; ``instead`` is the advice for a model that takes vectors."""
     from exll.errors import StreamError
     from exll.vision import ImageLearner
 
@@ -205,7 +205,7 @@ def label_of(classifier: "ExLLClassifier", text: str) -> "Label":
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
-    """Whether a file can be written there: said before the work, not after it."""
+    """Check before the work, not after it, that a file can be written there."""
     from exll.errors import InputError
 
     if out.suffix.lower() not in suffixes:
@@ -220,7 +220,7 @@ def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
 
 
 def check_folder(out: Path) -> None:
-    """Whether a folder is there or can be made: said before the work, not after it."""
+    """Check before the work, not after it, that a folder exists or can be made."""
     from exll.errors import InputError
 
     first_there = next(place for place in (out, *out.absolute().parents) if place.exists())
@@ -260,7 +260,7 @@ def feature_cache(wanted: bool) -> "FeatureCache | None":
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
-    """A bar on stderr with rate and time left, so that stdout stays clean; nothing where nobody sees it."""
+    """A bar on stderr with rate and time left, so that stdout stays clean; nothing if stderr is not a terminal."""
     import sys
 
     if quiet or not sys.stderr.isatty():

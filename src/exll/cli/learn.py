@@ -226,7 +226,7 @@ def _model_for(
     looks: int | None,
     thumbnails: int | None,
 ) -> "Model":
-    """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
+    """The model of that file, or a new one; options that are fixed by the first example must not differ."""
     from exll.errors import InputError
     from exll.estimator import ExLLClassifier
     from exll.features.backbone import DEFAULT

@@ -132,7 +132,7 @@ def _answers(
     false_alarms: float,
     top: int,
 ) -> list[dict[str, Any]]:
-    """All that can be read is asked in one go: one by one, many images take twice as long."""
+    """All readable images are asked about in one call: one by one, many images take twice as long."""
     import numpy as np
 
     vectors = [one.vector for one in extracted if one.vector is not None]

@@ -49,7 +49,7 @@ def confidence(probability: float) -> str:
 
 
 def in_brackets(probability: float, runner_up: Any) -> str:
-    """What stands in brackets after an answer; ``runner_up`` is None while there is no other class.
+    """The words in brackets after an answer; ``runner_up`` is None while there is no other class.
 
     >>> in_brackets(0.926, "apple"), in_brackets(1.0, None)
     ('(92.6%, else apple)', '(the only class it knows)')

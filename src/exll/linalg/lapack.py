@@ -137,6 +137,6 @@ def _address(array: Matrix | Vector) -> ctypes.c_void_p:
 
 
 def _check(usable: bool) -> None:
-    """What is no such matrix must never be written to by its address."""
+    """Only such matrices may be written to by their address."""
     if not usable:
         raise ValueError("LAPACK is given numbers of one type in its own order, of sizes that fit")
