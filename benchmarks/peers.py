@@ -130,7 +130,7 @@ def installed(wanted: dict[str, Callable[[], Learner]]) -> Iterator[tuple[str, L
 
 @dataclass
 class Times:
-    """Microseconds a sample, and the share of right answers."""
+    """Microseconds per sample, and the share of right answers."""
 
     learning: float = 0.0
     answering: float = 0.0

@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[Callable[[ExLLClassifier], Any], str]] = {
     "the class True": (lambda clf: clf.forget_class(True), "no class True"),
     "the class '1'": (lambda clf: clf.forget_class("1"), "no class '1'"),
     "two classes": (lambda clf: clf.forget_class(np.array([0, 1])), "one class"),  # type: ignore[arg-type]
-    "everything": (lambda clf: clf.forget(REFS), "begin a new one"),
+    "everything": (lambda clf: clf.forget(REFS), "start a new one"),
     "a label of another kind": (lambda clf: clf.relabel(REFS[0], "1"), "of kind integer"),
     "relabel nothing": (lambda clf: clf.relabel([], 1), "at least one example"),
     "relabel what is not there": (lambda clf: clf.relabel("zz.jpg", 1), "nothing was changed"),

@@ -174,7 +174,7 @@ BAD_INPUT: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "nan label": (GOOD_X, [np.nan, 1.0, 2.0], {}, "Unknown label type"),
     "bytes": (GOOD_X, [b"a", b"b", b"c"], {}, "Unknown label type.* got bytes"),
     "another kind of label": (GOOD_X, [1, 2, 3], {}, "of kind string, as in the first example; got integer"),
-    "fewer refs": (GOOD_X, GOOD_Y, {"refs": ["x"]}, "examples and refs must be equally many; got 3 and 1"),
+    "fewer refs": (GOOD_X, GOOD_Y, {"refs": ["x"]}, "there must be one ref per example; got 3 examples and 1 refs"),
     "a string for refs": (GOOD_X, GOOD_Y, {"refs": "abc"}, "refs must be a list"),
     "numbers for refs": (GOOD_X, GOOD_Y, {"refs": [1, 2, 3]}, "refs must be strings"),
     "a set for refs": (GOOD_X, GOOD_Y, {"refs": {"x", "y", "z"}}, "refs must be a list"),

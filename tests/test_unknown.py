@@ -124,7 +124,7 @@ def test_false_alarms_are_a_share(model: ExLLClassifier, share: Any) -> None:
 
 
 def test_unknown_is_for_fused_inference(model: ExLLClassifier) -> None:
-    with pytest.raises(InputError, match="unknown is for fused inference; got 'local'"):
+    with pytest.raises(InputError, match="unknown can be used with fused inference only; got 'local'"):
         model.predict(FAR, "local", unknown="?")
 
 

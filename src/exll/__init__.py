@@ -1,6 +1,6 @@
 """An explainable lifelong stream learner.
 
-The way of the data, which is also the layout::
+The data goes through these packages in this order::
 
     image -> features/ -> streams/ -> learner/ (or baselines/) -> explain/ -> bench/ | studio/ | cli/
 

@@ -1,4 +1,4 @@
-"""What every learner of a stream must keep to, as checks that anybody can run on a learner of their own.
+"""The rules for every stream learner, as checks that anybody can run on their own learner.
 
 ``make`` is a function that gives a new learner, always with the same parameters: an :class:`~exll.ExLLClassifier` with
 a preset of your own, a baseline, or any classifier with ``fit``, ``partial_fit``, ``predict``, ``predict_proba`` and
@@ -154,7 +154,7 @@ def check_predictions_in_between_leave_no_trace(make: Make) -> None:
 def check_other_names_give_the_same_model_under_those_names(make: Make) -> None:
     names = np.array(["pan", "ant", "Zoo", "été", "b"])
     plain, renamed = _taught(make), make().partial_fit(X, names[Y])
-    words = "with other names for the classes the answers are others"
+    words = "the answers change when the classes have other names"
     _require(renamed.predict(QUERIES).tolist() == names[plain.predict(QUERIES)].tolist(), f"{words}.")
     columns = [sorted(names).index(name) for name in names]
     _equal(renamed.predict_proba(QUERIES)[:, columns], plain.predict_proba(QUERIES), words)
@@ -182,7 +182,7 @@ def check_save_load_go_on_equals_never_having_stopped(make: Make) -> None:
         _same(learner, stopped, f"a model loaded after {stop} examples is not the one that was saved")
         for model in (learner, stopped):
             model.partial_fit(X[stop:], Y[stop:])
-        _same(learner, stopped, f"a model that was loaded after {stop} examples learned otherwise")
+        _same(learner, stopped, f"a model that was loaded after {stop} examples learned differently")
 
 
 def check_a_class_that_came_just_now_can_be_saved(make: Make) -> None:
@@ -205,7 +205,7 @@ def check_a_pickled_copy_goes_on_like_the_original(make: Make) -> None:
     copy = pickle.loads(pickle.dumps(learner))
     for model in (learner, copy):
         model.partial_fit(X[70:], Y[70:])
-    _same(learner, copy, "a pickled copy learned otherwise than the original")
+    _same(learner, copy, "a pickled copy learned differently from the original")
 
 
 def check_probabilities_sum_to_one_and_are_largest_at_the_prediction(make: Make) -> None:

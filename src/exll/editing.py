@@ -1,7 +1,7 @@
-"""What is to be forgotten, or to get another label: from what a caller names to samples that were learned.
+"""Finds the learned samples that a caller wants to forget or to give another label.
 
-Everything is looked up and checked first, with one clear sentence for what is not there; only then does the learner
-change. A sample can be taken out of the sums only by its very vector: from the records, or from the caller.
+Everything is looked up and checked first, with one clear sentence for what is missing; only then the learner changes. A
+sample can be taken out of the sums only with its exact vector: from the records, or from the caller.
 """
 
 import base64
@@ -89,8 +89,8 @@ def selected(
     group: Group = None,
     pattern: str | None = None,
 ) -> list[Found]:
-    """The remembered samples for which all holds that is given: one of some names, a class, a group, and a shell
-    pattern that the name matches."""
+    """The remembered samples that meet all given conditions: one of some names, a class, a group, and a shell pattern
+    that the name matches."""
     found = everything(learner) if refs is None else by_name(learner, refs)
     if label is not None:
         k = number_of(learner, label)
@@ -195,7 +195,7 @@ def without_digests(lessons: Sequence[dict[str, Any]], positions: Collection[int
 
 
 def with_places(lessons: Sequence[dict[str, Any]], new_place: Callable[[int], int | None]) -> list[dict[str, Any]]:
-    """Lessons whose examples stand at other positions of the stream now, or at none: then it goes."""
+    """Lessons whose examples have other positions in the stream now; those without a position are removed."""
     return [_with_places(lesson, new_place) for lesson in lessons]
 
 
@@ -231,7 +231,7 @@ def _learned(k: int, prototype: int, record: Record) -> Learned:
 def number_of(learner: ExLL, label: Any) -> int:
     """The number of a class; True is not the class 1."""
     if isinstance(label, list | tuple | np.ndarray):
-        raise InputTypeError(f"one class can be named at a time; got {type(label).__name__}.")
+        raise InputTypeError(f"only one class can be named at a time; got {type(label).__name__}.")
     (label,), kind = check_labels([label], "the label")
     labels = learner.labels
     if label not in labels or kind != kind_of(labels[0]):

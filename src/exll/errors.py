@@ -1,6 +1,6 @@
-"""What can go wrong, each also the built-in error a caller would expect.
+"""The errors of exll. Each is also the built-in error that a caller would expect.
 
-A message says what, which rule it breaks, what came instead, and what to do; the command line prints it as it is.
+A message says what is wrong, the rule, what was given instead, and what to do; the command line prints it unchanged.
 """
 
 
@@ -17,11 +17,11 @@ class NothingLearnedError(ExLLError, ValueError, AttributeError):
 
 
 class InputTypeError(InputError, TypeError):
-    """Input of a kind that is no array of numbers at all."""
+    """Input that is not an array of numbers."""
 
 
 class LearningInterruptedError(ExLLError, RuntimeError):
-    """Learning broke off inside a sample, so the state can no longer be trusted."""
+    """Learning stopped in the middle of a sample, so the state may be wrong."""
 
 
 class SingularError(ExLLError, ArithmeticError):
@@ -29,7 +29,7 @@ class SingularError(ExLLError, ArithmeticError):
 
 
 class ImageError(ExLLError, ValueError):
-    """A file or array that is no image we can read."""
+    """A file or array that cannot be read as an image."""
 
 
 class StreamError(ExLLError, ValueError):
@@ -41,7 +41,7 @@ class BenchError(ExLLError, ValueError):
 
 
 class ClusterError(ExLLError, RuntimeError):
-    """Workers that cannot be had, or a run on them that cannot go on."""
+    """Workers cannot be started or reached, or a run on them cannot continue."""
 
 
 class BackboneError(ExLLError, ValueError):

@@ -1,5 +1,5 @@
-"""``ExLLClassifier``: the learner with scikit-learn's face. Checks, normalises, translates labels; no algorithm in
-it."""
+"""``ExLLClassifier``: the learner as a scikit-learn estimator. Checks, normalises, translates labels; it holds
+no algorithm."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -69,20 +69,20 @@ NOT_GIVEN = object()  # tells "not given" from every value that may stand for un
 
 
 class ExLLClassifier(LearnsUnknown):
-    """An explainable lifelong classifier: one pass, any order, new classes at any time, nothing forgotten.
+    """An explainable lifelong classifier. It learns in one pass and in any order, and new classes can come at any time.
 
     Parameters
     ----------
     preset : "glocal", "paper" or one that an installed package adds, default "glocal"
-        How it learns and answers: "glocal" is the best we know (whitened cosines of classes and prototypes; weights and
-        confidence are judged by samples that are left out; it can say "unknown"); "paper" follows the equations of
-        ExLL, exactly with ``refresh_growth=0``.
+        How it learns and answers. "glocal" is our own learner: whitened cosines of classes and prototypes, with weights
+        and confidence from samples that are left out; it can say "unknown". "paper" follows the equations of ExLL,
+        exactly with ``refresh_growth=0``.
     refresh_growth : float, default 0.1
         While learning, the precision is renewed when the stream has grown by this share, and by four samples at
         least; in a long stream of wide vectors also by as many samples as there are columns, or by three times this
         share if that is less. 0 renews it at every sample, as the paper has it, at the cost of an inversion per
-        sample. Answers always use the exact precision; but where samples were placed and which pairs were counted
-        depends on it.
+        sample. Answers always use the exact precision, but which prototype a sample joined and which pairs were
+        counted depends on this parameter.
     records : "none", "refs", "vectors" or an integer, default "refs"
         What is remembered of the samples: nothing; the ref of each; its vector, too; or the N samples
         nearest each prototype, with vectors.
@@ -106,8 +106,8 @@ class ExLLClassifier(LearnsUnknown):
     n_prototypes_, nbytes_ : size of the model
     n_unknown_ : how many examples of nothing it remembers
 
-    Input is raw vectors. ``partial_fit`` wants no list of classes, and gives the same model however the stream is cut
-    into calls. Any number of threads may predict while one learns.
+    Input is raw vectors. ``partial_fit`` needs no list of classes, and the model does not depend on how the stream is
+    divided into calls. Any number of threads may predict while one learns.
 
     >>> clf = ExLLClassifier(preset="paper")
     >>> clf.partial_fit([[1.0, 0.1], [0.9, 0.2]], ["mug", "mug"], refs=["mug_01.jpg", "mug_02.jpg"])
@@ -152,8 +152,8 @@ class ExLLClassifier(LearnsUnknown):
     ) -> NDArray[Any]:
         """The label of every row by fused (ExLL-F), local (ExLL-P) or global (ExLL-M) inference.
 
-        With ``unknown`` that value stands where nothing known is near, for a preset that can say so, as "glocal"; and
-        where an example of nothing is nearer (see ``learn_unknown``).
+        ``unknown`` is the value to return for unknown inputs: those that resemble nothing that was learned (for a
+        preset that can tell, such as "glocal"), or that resemble an example of nothing more (see ``learn_unknown``).
         ``false_alarms`` is the share of known things that may be called at least unusual (see ``answers``); far fewer
         are called unknown.
 
@@ -166,7 +166,7 @@ class ExLLClassifier(LearnsUnknown):
             winners = np.concatenate([snapshot.winners(unit, inference) for _, unit in chunks])
             return _labelled(snapshot, winners)
         if inference != "fused":
-            raise InputError(f"unknown is for fused inference; got {inference!r}.")
+            raise InputError(f"unknown can be used with fused inference only; got {inference!r}.")
         if isinstance(unknown, np.ndarray):
             raise InputError("unknown must be one value; got an array.")
         if _is_among(unknown, snapshot.labels):
@@ -187,7 +187,7 @@ class ExLLClassifier(LearnsUnknown):
         return answers
 
     def novelty(self, X: ArrayLike) -> Vector:
-        """How little each row is like what was learned: the score behind ``unknown``, higher for less similar ones.
+        """How different each row is from what was learned; higher for less similar rows. ``unknown`` follows from it.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1, 0.0], [0.1, 1.0, 0.0]], ["mug", "pan"])
         >>> near, far = clf.novelty([[1.0, 0.1, 0.0], [0.0, 0.0, 1.0]])
@@ -208,11 +208,11 @@ class ExLLClassifier(LearnsUnknown):
         return self.learner_.inference().limits(_check_share(false_alarms)).novelty
 
     def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Set confidence, and what is called unusual and unknown, by labelled examples from where the model is used.
+        """Set the confidence and what is called unusual or unknown, by labelled examples from where the model is used.
 
-        Nothing is learned from them, and no answer changes: only how sure of it the model is. A hundred examples are
-        good, twenty the least. More can be added later; the newest 1,000 count. They are kept in the model and follow
-        it when it learns more; ``forget_calibration`` takes all of it back.
+        Nothing is learned from them, and no label changes, only the confidence and the level. A hundred examples are
+        good, twenty the minimum. More can be added later; the newest 1,000 count. They are kept in the model, also when
+        it learns more; ``forget_calibration`` removes them.
 
         >>> rng = np.random.default_rng(0)
         >>> X, y = rng.normal(size=(60, 8)) + 3 * np.eye(8)[np.arange(60) % 3], np.arange(60) % 3
@@ -232,7 +232,7 @@ class ExLLClassifier(LearnsUnknown):
         return self
 
     def forget_calibration(self) -> Self:
-        """Take back all that ``calibrate`` did.
+        """Undo all calibration.
 
         >>> clf = ExLLClassifier(lengths="ignored").fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.calibrate([[1.0, 0.2]], ["mug"]).forget_calibration().calibration_count_
@@ -244,7 +244,7 @@ class ExLLClassifier(LearnsUnknown):
 
     @property
     def calibration_count_(self) -> int:
-        """By how many examples the model was calibrated."""
+        """How many examples the model was calibrated with."""
         self._check_known("calibration_count_")
         return self.learner_.calibration_count
 
@@ -262,7 +262,7 @@ class ExLLClassifier(LearnsUnknown):
     def answers(
         self, X: ArrayLike, inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
     ) -> list[Prediction]:
-        """All that is said of every row, of one moment even while another thread teaches.
+        """The whole answer for every row, all from one state of the model even while another thread teaches.
 
         ``false_alarms`` is the share of known things that may be called unusual or unknown; a smaller share makes
         the model less strict.
@@ -286,7 +286,7 @@ class ExLLClassifier(LearnsUnknown):
         return answers
 
     def explain(self, x: ArrayLike, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
-        """Why the fused answer for one vector, 1-D or (1, d), is what it is: hits, near misses, contributions.
+        """The reasons for the fused answer for one vector, 1-D or (1, d): hits, near misses, contributions.
 
         ``false_alarms`` is that of ``answers``.
 
@@ -337,7 +337,7 @@ class ExLLClassifier(LearnsUnknown):
         return counted.with_resembled(resembled)
 
     def without(self, x: ArrayLike, prototype: int) -> Without:
-        """What global inference would say of x had this prototype's examples never been in its class.
+        """The answer of global inference for x if this prototype's examples had never been in its class.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.without([2.0, 0.3], prototype=0).global_label_after
@@ -347,7 +347,7 @@ class ExLLClassifier(LearnsUnknown):
         return without(known.learner.inference(), unit, prototype)
 
     def suspects(self, X: ArrayLike | None = None, y: ArrayLike | None = None, refs: Refs | None = None) -> Suspects:
-        """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
+        """Examples whose label is probably wrong, the most doubtful first, and images that were taught with two labels.
 
         From what the model remembers (records="vectors"), or from the data given again.
 
@@ -376,8 +376,8 @@ class ExLLClassifier(LearnsUnknown):
         return rules_of(self.learner_, level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how probable the right answer is for inputs like the
-        examples and for inputs from elsewhere, judged by samples left out, and what would help most.
+        """Which classes need more examples. Per class, the weakest first: how probable the right answer is, for inputs
+        like the examples and for inputs from new places, judged by samples left out, and what would help most.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1], [0.1, 1.0]], ["mug", "pan"])
         >>> clf.progress()[0].verdict
@@ -404,7 +404,7 @@ class ExLLClassifier(LearnsUnknown):
             return self.learner_.megacloud(k)
 
     def rename_class(self, old: Label, new: Label, *, merge: bool = False) -> Self:
-        """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
+        """Give a class another label. If ``new`` is already a class, ``merge=True`` makes one class of the two.
 
         Prototypes keep their ids; records, fusion counts and edges follow.
 
@@ -441,7 +441,7 @@ class ExLLClassifier(LearnsUnknown):
         giving the examples again, ``X`` with their labels ``y``; where the model remembers refs, with these, too. An
         example that was learned without a ref has the name that explanations show, such as "sample 12". Means and
         covariance are then those of all other examples, and nothing of the forgotten ones is left in a file. A class
-        goes with its last example. Refused input changes nothing.
+        is removed with its last example. Refused input changes nothing.
 
         >>> clf = ExLLClassifier(records="vectors")
         >>> _ = clf.fit([[1.0, 0.1], [0.9, 0.1], [0.1, 1.0]], ["mug", "mug", "pan"], refs=["1.jpg", "2.jpg", "3.jpg"])
@@ -457,7 +457,7 @@ class ExLLClassifier(LearnsUnknown):
         if X is None and refs is None and not together:
             raise InputError("say what to forget: refs, groups, or X and y.")
         if X is not None and together:
-            raise InputError("examples are given again, or named by their groups; not both.")
+            raise InputError("name examples by their groups or give them again; not both.")
         with self._held():
             if X is None:
                 self._forget_found(self._named([] if refs is None else names_of(refs), together))
@@ -585,7 +585,7 @@ class ExLLClassifier(LearnsUnknown):
         assert first is not None
         kept = [i for i in range(len(first.rows)) if i not in gone]
         if not kept:
-            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+            raise InputError("a model cannot forget all that it has learned; start a new one instead.")
         self.known_ = self.known_.made_of(first.some(kept))
         places = {old: new for new, old in enumerate(kept)}  # they are counted anew
         self.lessons_ = with_places(self.lessons_, places.get)
@@ -623,7 +623,7 @@ class ExLLClassifier(LearnsUnknown):
 
     @property  # type: ignore[override]  # an attribute of the base
     def learner_(self) -> ExLL:
-        """What knows: unit vectors in, answers out."""
+        """The learner behind the estimator: unit vectors in, answers out."""
         return self.known_.learner
 
     @learner_.setter
@@ -680,7 +680,7 @@ class ExLLClassifier(LearnsUnknown):
             self._check_feature_names(row, False)
         vectors = as_vectors(row, known.width, type(self).__name__)
         if len(vectors) != 1:
-            raise InputError(f"one vector can be explained at a time; got {len(vectors)}.")
+            raise InputError(f"only one vector can be explained at a time; got {len(vectors)}.")
         known.scaling.check(vectors)
         [(_, units)] = known.scaling.chunks(vectors)
         unit: Vector = units[0]

@@ -1,4 +1,4 @@
-"""How more of exll is installed, in the way that this one was."""
+"""The command that installs an extra of exll, in the same way as this exll was installed."""
 
 import json
 from importlib.metadata import PackageNotFoundError, distribution

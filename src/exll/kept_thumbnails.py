@@ -1,7 +1,7 @@
-"""Small pictures of learned examples, kept in the model file: pages have pictures also where the photos are gone.
+"""Small pictures of learned examples, kept in the model file, so that pages have pictures without the photos.
 
-The learner knows nothing of images. So the pictures stand beside it, by the position of their sample in the stream, and
-the learner is asked which samples are nearest the centre of their prototype.
+The learner knows nothing of images. So the pictures are kept beside it, by the position of their sample in the stream,
+and the learner says which samples are nearest the centre of their prototype.
 """
 
 import io
@@ -185,6 +185,6 @@ def _check_is_small(content: bytes, side: int) -> None:
     """Whether the header is that of a plain WebP (one frame, nothing beside it) of at most this size."""
     plain = image_format(content) == "WebP" and content[12:16] == b"VP8 " and len(content) > 30
     if not plain or int.from_bytes(content[4:8], "little") != len(content) - 8:
-        raise ValueError("a thumbnail is no WebP picture")
+        raise ValueError("a thumbnail is not a WebP picture")
     if not 0 < min(webp_canvas(content)) <= max(webp_canvas(content)) <= side or len(content) > 4 * side * side + 1024:
         raise ValueError("a thumbnail is larger than those that are kept")

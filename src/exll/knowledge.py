@@ -33,8 +33,8 @@ class Knowledge:
         return self._taught().rules(level)
 
     def progress(self) -> list[Progress]:
-        """Have I taught enough? Per class, the weakest first: how probable the right answer is for inputs like the
-        examples and for inputs from elsewhere, judged by samples left out, and what would help most.
+        """Which classes need more examples. Per class, the weakest first: how probable the right answer is, for inputs
+        like the examples and for inputs from new places, judged by samples left out, and what would help most.
 
         >>> import numpy as np
         >>> from exll import ImageLearner
@@ -46,7 +46,7 @@ class Knowledge:
         return self._taught().progress()
 
     def suspects(self) -> Suspects:
-        """Examples whose label the others contradict, the most doubtful first, and images taught under two labels.
+        """Examples whose label is probably wrong, the most doubtful first, and images that were taught with two labels.
 
         From what the model remembers: it needs ``records="vectors"``, the default of an ImageLearner.
 
@@ -72,7 +72,7 @@ class Knowledge:
         return self._taught().megacloud(label)
 
     def rename_class(self, old: Label, new: Label, *, merge: bool = False) -> Self:
-        """Give a class another label. Where ``new`` is a class already, ``merge=True`` makes the two one.
+        """Give a class another label. If ``new`` is already a class, ``merge=True`` makes one class of the two.
 
         >>> import numpy as np
         >>> from exll import ImageLearner
@@ -97,7 +97,7 @@ class Knowledge:
         return self._taught().novelty_threshold(false_alarms)
 
     def forget_calibration(self) -> Self:
-        """Take back all that ``calibrate`` did.
+        """Undo all calibration.
 
         >>> import numpy as np
         >>> from exll import ImageLearner
@@ -129,7 +129,7 @@ class Knowledge:
 
     @property
     def calibration_count_(self) -> int:
-        """By how many examples the model was calibrated."""
+        """How many examples the model was calibrated with."""
         return self._taught().calibration_count_
 
     @property

@@ -1,4 +1,4 @@
-"""``LazyEstimator``: scikit-learn's base classes, taken on only where they are needed.
+"""``LazyEstimator``: scikit-learn's base classes, added only when they are needed.
 
 Importing scikit-learn costs more than everything else that one answer needs (benchmarks/startup.py), and an answer
 needs nothing of it. So a classifier begins with the small base class below. As soon as somebody asks a classifier for

@@ -1,4 +1,4 @@
-"""``load``: whatever was saved, as what it was."""
+"""``load``: opens any saved model as the class that it was."""
 
 import os
 from collections.abc import Iterator
@@ -44,13 +44,13 @@ def load(
     backbone: str | os.PathLike[str] | Backbone | None = None,
     threads: int | None = None,
 ) -> Any:
-    """Give back what was saved, an ExLLClassifier, an ImageLearner or a baseline; going on from it equals never having
-    stopped.
+    """Open a saved model: an ExLLClassifier, an ImageLearner or a baseline. It continues as if it had never been
+    saved.
 
     ``kind`` is the class that the caller expects; a file that holds another is refused. An ImageLearner's file opens as
     an ExLLClassifier too: what it has learned, without its network. ``backbone`` says where the network of an
-    ImageLearner lies now, if it is no longer where it was, or is the Python object that makes its vectors. It must be
-    the same one.
+    ImageLearner is now, if it was moved, or it is the Python object that makes its vectors. It must be the same
+    network.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +112,7 @@ def _opened(
 
 @contextmanager
 def _whole(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What arrays that make no model raise becomes one sentence."""
+    """Errors of arrays that do not make a model become one sentence."""
     try:
         yield
     except InputError as error:  # a parameter that this version does not know

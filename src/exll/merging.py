@@ -1,4 +1,4 @@
-"""``merge``: models that were taught apart become one, as if one had been taught everything.
+"""``merge``: makes one model from several, as if one model had been taught everything.
 
 Counts, means and covariance are exact sums, whatever the order of the models. Prototypes are joined and brought back to
 their number by the same rule that made them, so those depend a little on the order. What a model judges itself by is
@@ -41,7 +41,7 @@ class Conflict:
 
 
 def merge(models: Iterable[Model], *, use_up: bool = False) -> Model:
-    """One model of several, all of the same kind; they stay as they are, unless they may be used up, which saves the
+    """Make one model from several of the same kind. They stay as they are, unless they may be used up, which saves the
     memory of a copy of each.
 
     Classes with the same label become one. All must have the same network, or vectors of the same width, and the same
@@ -128,7 +128,7 @@ def _check_taught(model: Any) -> None:
 
 
 def _facts(model: Any) -> list[tuple[str, Any, str]]:
-    """In what models must not differ: what it is, its value, and how that is shown. Errors name the first."""
+    """What must be the same in all models: its name, its value, and how that is shown. Errors name the first."""
     learner, network = model.classifier.learner_, model.backbone
     identity = None if network is None else network.identity
     shown = "None" if network is None else f"{network.name} (identity {network.identity[:12]})"

@@ -9,10 +9,10 @@ from exll.types import Label, Level
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What an input is taken for. ``runner_up`` is None while one class is known.
+    """The answer for an input. ``runner_up`` is None while only one class is known.
 
-    ``level`` is "usual"; "unusual" where the input is unlike what was learned; or "unknown" where nothing that was
-    learned is near, or an example of nothing is nearer than every prototype (``learn_unknown``). Without such examples
+    ``level`` is "usual"; "unusual" where the input is unlike what was learned; or "unknown" where it resembles nothing
+    that was learned, or an example of nothing more than every prototype (``learn_unknown``). Without such examples
     it follows from ``novelty``, which is None where the preset does not measure it (as paper) or for local and global
     inference; the level is then "usual".
 

@@ -1,5 +1,5 @@
-"""``StreamClassifier``: scikit-learn's face for any learner of a stream. Checks, translates labels, saves; no algorithm
-in it."""
+"""``StreamClassifier``: any stream learner as a scikit-learn estimator. Checks, translates labels, saves; it holds no
+algorithm."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ Refs: TypeAlias = Sequence[str | os.PathLike[Any] | None]
 
 
 class Learner(Protocol):
-    """What knows: rows and labels in, a state out. Its labels stand in the order of first sight."""
+    """The learner behind a classifier. Its labels are in the order of first sight."""
 
     @property
     def width(self) -> int: ...
@@ -278,7 +278,7 @@ class StreamClassifier(Estimator):
             if getattr(self, name) != value:
                 raise InputError(
                     f"The {name!r} parameter of {type(self).__name__} is fixed at the first example ({value!r}). "
-                    f"Got {getattr(self, name)!r} instead; fit starts anew."
+                    f"Got {getattr(self, name)!r} instead; call fit to start again."
                 )
 
     def _check_known(self, name: str) -> None:
@@ -363,7 +363,7 @@ def check_refs(refs: Any, rows: int) -> list[str | None] | None:
     if no_list or not hasattr(refs, "__len__"):
         raise InputTypeError(f"refs must be a list with one name per row; got {type(refs).__name__}.")
     if len(refs) != rows:
-        raise InputError(f"examples and refs must be equally many; got {rows} and {len(refs)}.")
+        raise InputError(f"there must be one ref per example; got {rows} examples and {len(refs)} refs.")
     for ref in refs:
         if ref is not None and not isinstance(ref, str | os.PathLike):
             raise InputTypeError(f"refs must be strings, paths or None; got {type(ref).__name__} {ref!r}.")
@@ -377,7 +377,7 @@ def check_groups(groups: Any, rows: int) -> list[Group] | None:
     if isinstance(groups, str | bytes | set | frozenset | dict) or not hasattr(groups, "__len__"):
         raise InputTypeError(f"groups must be a list with one name per row; got {type(groups).__name__}.")
     if len(groups) != rows:
-        raise InputError(f"examples and groups must be equally many; got {rows} and {len(groups)}.")
+        raise InputError(f"there must be one group per example; got {rows} examples and {len(groups)} groups.")
     for group in groups:
         if group is not None and (isinstance(group, bool) or not isinstance(group, str | int | np.integer)):
             raise InputTypeError(

@@ -1,9 +1,8 @@
-"""Teaching a model a whole stream, so that a power cut loses at most one interval and the next call goes on where it
-stood.
+"""Teaching a model with a whole stream. A power cut loses at most one interval, and the next call continues from there.
 
-A model's file remembers its *lessons*: which data (by fingerprint), in which order, how far. Learning goes in batches
-that are cut by position in the stream alone, and a save happens between two batches: going on gives the very model
-that an uninterrupted run gives.
+A model's file remembers its *lessons*: which data (by fingerprint), in which order, and how far it was learned. Batches
+depend only on the position in the stream, and the model is saved between two batches. So a continued run gives the same
+model as an uninterrupted one.
 """
 
 import base64
@@ -145,7 +144,7 @@ def teach(
     progress: Callable[[Lesson], None] = lambda lesson: None,
 ) -> None:
     """Learn the rest of a lesson. ``stream`` is in the lesson's order already; ``save`` is called every so many
-    seconds, at the end, and when the teaching breaks off for whatever reason."""
+    seconds, at the end, and when the teaching stops for any reason."""
     classifier = model.classifier
     before = lessons_before(model, lesson)
     digests = bytearray(base64.b64decode(lesson.digests))
@@ -185,7 +184,7 @@ def vectors_of(
     if stream.vectors is not None:
         if backbone is not None:
             raise StreamError(
-                f"this model sees with the backbone {backbone.name}; vectors of unknown origin in "
+                f"this model uses the backbone {backbone.name}; vectors of unknown origin in "
                 f"{stream.source} cannot be mixed with its own."
             )
         yield from (Extracted(np.asarray(stream.vectors[example.row], np.float32)) for example in examples)

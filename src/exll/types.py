@@ -1,4 +1,4 @@
-"""Names for the arrays and choices that travel between rooms."""
+"""Names for types of arrays and choices that several modules use."""
 
 from typing import Any, Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""``ImageLearner``: a backbone and a learner together, for people who hold images and not vectors."""
+"""``ImageLearner``: a backbone and a learner together, for people who have images and not vectors."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -41,9 +41,9 @@ class ImageLearner(Knowledge):
     :class:`~exll.Backbone`.
 
     The model keeps small pictures of the ``thumbnails`` examples nearest each prototype, ``thumbnail_side`` pixels long
-    at most, and saves them with it: so pages show pictures wherever the model goes. 0 keeps none. With
-    ``records="refs"`` they are the oldest examples of each prototype; with ``"none"`` nobody could say whose they are,
-    and none is kept. Nor do vectors have pictures that are learned without their images.
+    at most, and saves them in its file, so that pages have pictures on every machine. 0 keeps none. With
+    ``records="refs"`` they are the oldest examples of each prototype; with ``"none"`` no pictures are kept, because
+    the model does not know their examples. Vectors that are learned without images have no pictures.
 
     >>> from PIL import Image
     >>> learner = ImageLearner(backbone="nano", preset="paper")
@@ -76,7 +76,7 @@ class ImageLearner(Knowledge):
         check_parameters(type(self).__name__, values)
         self.backbone = as_network(backbone, threads, looks)
         if looks not in (None, self.backbone.looks):
-            raise InputError(f"looks={looks} is asked for, and the backbone was opened with {self.backbone.looks}.")
+            raise InputError(f"looks={looks} was given, but the backbone was opened with looks={self.backbone.looks}.")
         self.classifier = ExLLClassifier(
             preset, refresh_growth, records, max_prototypes, "ignored", count_pairs, pair_weights
         )
@@ -168,8 +168,9 @@ class ImageLearner(Knowledge):
         self, image: list[ImageSource], ref: Sequence[str | None] | None = None, box: Sequence[Any] | None = None
     ) -> None: ...
     def learn_unknown(self, image: Any, ref: Any = None, box: Any = None) -> None:
-        """Remember that an image, or each of a list, shows none of the classes: its like is called unknown from then
-        on, and nothing else changes. See :meth:`ExLLClassifier.learn_unknown`; ``ref`` and ``box`` as in :meth:`learn`.
+        """Remember that an image, or each of a list, shows none of the classes: similar images are called unknown from
+        then on, and nothing else changes. See :meth:`ExLLClassifier.learn_unknown`; ``ref`` and ``box`` are as in
+        :meth:`learn`.
 
         >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 120, 255)]
         >>> learner.learn(greys[::2], ["black", "white"])
@@ -207,7 +208,7 @@ class ImageLearner(Knowledge):
         classifier = self._taught()
         if images is None:
             if labels is not None or boxes is not None:
-                raise InputError("labels and boxes say more of images that are given again; give images, too.")
+                raise InputError("labels and boxes are for images that are given again; give images, too.")
             classifier.forget(refs, groups=groups)
             return self
         if labels is None:
@@ -273,10 +274,10 @@ class ImageLearner(Knowledge):
     def predict(
         self, image: Any, inference: InferenceName = "fused", box: Any = None, *, false_alarms: float = FALSE_ALARMS
     ) -> Prediction | list[Prediction]:
-        """What an image, or the region ``box`` of it, is: label, probability, runner-up; a list for a list.
+        """The answer for an image, or for the region ``box`` of it: label, probability, runner-up; a list for a list.
 
-        ``level`` is "usual", "unusual" (unlike the images that were learned) or "unknown" (nothing that was learned is
-        near). ``false_alarms`` is the share of known things that may be called unusual or unknown.
+        ``level`` is "usual", "unusual" (unlike the images that were learned) or "unknown" (like nothing that was
+        learned). ``false_alarms`` is the share of known things that may be called unusual or unknown.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")
@@ -292,7 +293,7 @@ class ImageLearner(Knowledge):
     def predict_vectors(
         self, vectors: NDArray[Any], inference: InferenceName = "fused", *, false_alarms: float = FALSE_ALARMS
     ) -> list[Prediction]:
-        """What images are whose vectors this learner's backbone made before.
+        """The answers for images whose vectors this learner's backbone made before.
 
         >>> learner = ImageLearner("nano")
         >>> vectors = learner.vectors([np.zeros((8, 8, 3), np.uint8)])
@@ -319,7 +320,7 @@ class ImageLearner(Knowledge):
     @overload
     def novelty(self, image: list[ImageSource], box: Sequence[Any] | None = None) -> Vector: ...
     def novelty(self, image: Any, box: Any = None) -> float | Vector:
-        """How little an image is like what was learned: the score behind ``level``, higher for less similar ones.
+        """How different an image is from what was learned; higher for less similar images. ``level`` follows from it.
 
         >>> learner, greys = ImageLearner("nano"), [np.full((8, 8, 3), grey, np.uint8) for grey in (0, 9, 99, 255)]
         >>> learner.learn(greys[:3], ["black", "black", "grey"])
@@ -332,7 +333,7 @@ class ImageLearner(Knowledge):
         return classifier.novelty(self.vectors(image, box)) if image else np.empty(0)
 
     def calibrate(self, images: list[ImageSource], labels: Sequence[Label], boxes: Sequence[Any] | None = None) -> Self:
-        """Set confidence, and what is called unusual and unknown, by labelled images from where the model is used.
+        """Set the confidence, and what is called unusual and unknown, by labelled images from where the model is used.
 
         Nothing is learned from them: see :meth:`ExLLClassifier.calibrate`.
 
@@ -345,8 +346,8 @@ class ImageLearner(Knowledge):
         return self
 
     def see(self, image: ImageSource, box: Any = None) -> Seen:
-        """An image, or the region ``box`` of it, decoded once and run through the network once. Wherever an image is
-        explained, what this gives does as well.
+        """An image, or the region ``box`` of it, decoded once and run through the network once. The result can be used
+        instead of the image in all methods that explain.
 
         >>> seen = ImageLearner("nano").see(np.zeros((8, 8, 3), np.uint8))
         >>> seen.picture.size, seen.vector.shape
@@ -355,7 +356,7 @@ class ImageLearner(Knowledge):
         return self.backbone.see(image, box)
 
     def explain(self, image: ImageSource | Seen, box: Any = None, *, false_alarms: float = FALSE_ALARMS) -> Explanation:
-        """Why an image is taken for what it is: hit, near hit, near miss, contributions.
+        """The reasons for the answer for an image: hit, near hit, near miss, contributions.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
@@ -386,7 +387,7 @@ class ImageLearner(Knowledge):
         return classifier.evaluate(self.vectors(images), labels, refs, inference, false_alarms=false_alarms)
 
     def without(self, image: ImageSource | Seen, prototype: int, box: Any = None) -> Without:
-        """What global inference would say of an image had this prototype's examples never been in its class.
+        """The answer of global inference for an image if this prototype's examples had never been in its class.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn([np.full((8, 8, 3), grey, np.uint8) for grey in (0, 255)], ["black", "white"])
@@ -407,7 +408,9 @@ class ImageLearner(Knowledge):
         """
         inference = self._taught().learner_.inference()
         if not self.backbone.has_map:
-            raise BackboneError(f"the backbone {self.backbone.name} gives no feature map, so there is no evidence map.")
+            raise BackboneError(
+                f"the backbone {self.backbone.name} gives no feature map, so no evidence map can be made."
+            )
         for name in (label, against):
             if name is not None and name not in inference.labels:
                 raise InputError(f"there is no class {name!r}.")
@@ -417,7 +420,7 @@ class ImageLearner(Knowledge):
     def case(
         self, image: ImageSource | Seen, name: str, box: Any = None, *, false_alarms: float = FALSE_ALARMS
     ) -> Case:
-        """All that a page can show of why an image is taken for what it is; ``name`` is what to call the image.
+        """All that a page can show about the answer for an image; ``name`` is the name of the image on the page.
 
         >>> learner = ImageLearner("nano")
         >>> learner.learn(np.zeros((8, 8, 3), np.uint8), "black")

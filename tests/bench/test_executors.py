@@ -28,7 +28,7 @@ def test_a_process_has_one_thread_for_products() -> None:
 
 @pytest.mark.process
 def test_a_process_that_is_killed_is_said_in_one_sentence() -> None:
-    with pytest.raises(BenchError, match="a process was killed from outside"):
+    with pytest.raises(BenchError, match="a process was killed"):
         list(Local(2).run(fall, range(8)))
 
 

@@ -33,7 +33,7 @@ def test_half_a_last_line_is_no_result_and_is_cleared_away(tmp_path: Path, cut: 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "results.jsonl"
     path.write_bytes(b'{"key": "a"}\n' + line + b"\n")
-    with pytest.raises(BenchError, match="line 2 is no result"):
+    with pytest.raises(BenchError, match="line 2 is not a result"):
         ResultsFile(path).read()
 
 

@@ -224,7 +224,7 @@ def test_progress_is_a_table_with_the_weakest_classes_first(preset: str, tmp_pat
     advice = header.index("what would help most")
     assert [row[advice:] for row in rows[:3]] == [entry.advice for entry in expected[:3]]
     enough = sum(entry.verdict == "enough" for entry in expected)
-    assert rows[3] == f"{enough} of 4 classes seem taught enough; 1 not shown"
+    assert rows[3] == f"{enough} of 4 classes seem to have enough examples; 1 not shown"
     assert ("before they were learned" in rows[4]) == (preset == "paper")
-    assert rows[-1].startswith("It has seen only the photos you taught")
+    assert rows[-1].startswith("The model has seen only the photos you taught")
     assert exll_json("progress", tmp_path / "m.exll") == [entry.to_dict() for entry in expected]

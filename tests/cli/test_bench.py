@@ -123,4 +123,4 @@ def test_ctrl_c_ends_with_one_sentence_and_130(folder: Path, monkeypatch: pytest
     (folder / "plan.toml").write_text(f'name = "trial"\nlearners = ["ncm"]\nseeds = 1\n{TASK}')
     done = bench(folder, "run", "plan.toml", "--jobs", "1", "-o", "out")
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "stopped; the same command goes on from there (out).\n"
+    assert done.stderr == "stopped; the same command continues from there (out).\n"

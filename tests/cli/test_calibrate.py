@@ -50,7 +50,7 @@ def test_forgetting_restores_the_very_model(model: Path, tmp_path: Path) -> None
     assert words.startswith("calibrated with 60 examples; nothing was taught\n")
     assert model.read_bytes() != before
     assert exll("calibrate", model, "--forget").stdout.endswith(
-        "forgot the calibration with 60 examples; its answers are as before it.\n"
+        "forgot the calibration with 60 examples; its answers are as they were before.\n"
     )
     assert model.read_bytes() == before
 
@@ -59,7 +59,7 @@ def test_classes_that_the_model_does_not_know_are_left_out_and_named(model: Path
     here = features(tmp_path / "here.npz", 60, 2, SHIFT, classes=6)
     lines = exll("calibrate", model, here).stdout.splitlines()
     assert lines[:2] == [
-        "left out, since the model does not know them: kind 4, kind 5",
+        "left out, because the model does not know them: kind 4, kind 5",
         "calibrated with 40 examples; nothing was taught",
     ]
     np.savez(tmp_path / "other.npz", X=np.eye(12), y=["plate"] * 12)

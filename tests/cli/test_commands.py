@@ -71,7 +71,7 @@ def test_an_error_that_nobody_thought_of_is_one_line_too(tmp_path: Path, monkeyp
     result = exll("info", tmp_path / "m.exll")
     assert (result.returncode, result.stdout) == (1, "")
     reason = "ZeroDivisionError: not thought of"
-    assert result.stderr == f"exll: something went wrong inside ({reason}); exll --debug shows where.\n"
+    assert result.stderr == f"exll: internal error ({reason}); exll --debug shows where.\n"
     assert "Traceback" in exll("--debug", "info", tmp_path / "m.exll").stderr
 
 

@@ -65,8 +65,8 @@ def test_a_dry_run_lists_what_would_go_and_changes_nothing(model: Path) -> None:
         (("forget", "M", "zz.png"), 1, "no example named 'zz.png'"),
         (("forget", "M", "--class", "zz"), 1, "no class 'zz'"),
         (("forget", "M", "--group", "zz"), 1, "no such example"),
-        (("forget", "M", "--matching", "*"), 1, "begin a new one"),
-        (("forget", "M", "--matching", "*", "--dry-run"), 1, "begin a new one"),
+        (("forget", "M", "--matching", "*"), 1, "start a new one"),
+        (("forget", "M", "--matching", "*", "--dry-run"), 1, "start a new one"),
         (("forget", "M"), 2, "say what to forget"),
         (("forget", "M", "--image", "a.png"), 2, "--image goes with --label"),
         (("forget", "M", "a.png", "--box", "0,0,9,9"), 2, "--image goes with --label"),
@@ -76,7 +76,7 @@ def test_a_dry_run_lists_what_would_go_and_changes_nothing(model: Path) -> None:
         (("rename", "M", "kind 0", "kind 1"), 1, "--merge makes the two one"),
         (("merge", "M", "M", "-o", "out.exll"), 1, "named twice"),
         (("merge", "M", "-o", "out.exll"), 1, "at least two models"),
-        (("merge", "M", "none.exll", "-o", "M"), 1, "is there already"),
+        (("merge", "M", "none.exll", "-o", "M"), 1, "already exists"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_leaves_the_file(

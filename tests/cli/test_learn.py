@@ -45,7 +45,7 @@ def test_learned_data_is_said_to_be_so_and_again_teaches_it_twice(data: Path, tm
     assert exll_json("learn", data, "-m", model, "--backbone", "nano")["already"] is False
     before = model.read_bytes()
     result = exll("learn", data, "-m", model)
-    assert "was learned already; --again teaches it once more" in result.stdout
+    assert "was learned before; --again teaches it again" in result.stdout
     assert model.read_bytes() == before
     assert exll_json("learn", data, "-m", model, "--again")["examples"] == 72
     more = write_class_folder(tmp_path / "more", classes=4, each=3, first=900)
@@ -62,7 +62,7 @@ def test_single_images_and_a_folder_of_them_are_taught_under_a_label(tmp_path: P
     assert exll_json("learn", one, two, "--label", "kiwi", *teach)["learned"] == 2
     assert exll_json("learn", folder / "kind 1", "--label", "pear", *teach)["classes"] == 2
     assert exll_json("learn", folder / "kind 0", "--label", "kiwi", *teach)["learned"] == 2  # those that are new
-    assert "was learned already" in exll("learn", one, "--label", "kiwi", *teach).stdout
+    assert "was learned before" in exll("learn", one, "--label", "kiwi", *teach).stdout
     assert exll_json("evaluate", tmp_path / "m.exll", one, "--label", "kiwi")["examples"] == 1
     result = exll("learn", one, two, *teach)
     assert result.stderr == "exll: 2 images can be taught at once with --label, which says what they show.\n"
@@ -120,8 +120,8 @@ def test_every_preset_can_be_chosen() -> None:
 def test_a_wrong_choice_is_said_in_the_words_of_its_option(data: Path, tmp_path: Path) -> None:
     for option, value, words in (
         ("--preset", "magic", f"'magic' is not one of {', '.join(map(repr, PRESETS))}."),
-        ("--records", "magic", "must be none, refs, vectors or a number from 1 on; got 'magic'."),
-        ("--records", "0", "must be none, refs, vectors or a number from 1 on; got '0'."),
+        ("--records", "magic", "must be none, refs, vectors or a number of at least 1; got 'magic'."),
+        ("--records", "0", "must be none, refs, vectors or a number of at least 1; got '0'."),
     ):
         result = exll("learn", data, "-m", tmp_path / "x.exll", option, value)
         assert (result.returncode, result.stdout) == (2, "")
@@ -240,5 +240,5 @@ def test_ctrl_c_ends_with_one_sentence_and_130_and_what_was_learned_is_kept(
     monkeypatch.setattr("exll.teaching.learn_batch", interrupted)
     result = exll("learn", data, "-m", tmp_path / "m.exll", "--backbone", "nano")
     assert (result.returncode, result.stdout) == (130, "")
-    assert re.fullmatch(r"stopped at 10 of \d+; the same command goes on from there\.\n", result.stderr)
+    assert re.fullmatch(r"stopped at 10 of \d+; the same command continues from there\.\n", result.stderr)
     assert exll_json("info", tmp_path / "m.exll")["examples"] == 10

@@ -55,7 +55,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="holds something else; move it"):
         Parts(tmp_path / "m.exll.parts", {})
     (tmp_path / "m.exll.parts" / "manifest.json").write_text('{"order": ')
-    with pytest.raises(ClusterError, match="is damaged; remove the folder to begin anew"):
+    with pytest.raises(ClusterError, match="is damaged; remove the folder to start again"):
         Parts(tmp_path / "m.exll.parts", {})
 
 
@@ -65,7 +65,7 @@ def test_what_a_finished_run_left_behind_is_removed(stream: Stream, tmp_path: Pa
     parts.mkdir()
     for fingerprint in ("of other data", stream.fingerprint()):
         (parts / "manifest.json").write_text(json.dumps({"fingerprint": fingerprint}))
-        assert "was learned already" in exll("learn", stream.source, "-m", model, "--workers", "2").stdout
+        assert "was learned before" in exll("learn", stream.source, "-m", model, "--workers", "2").stdout
         assert parts.exists() == (fingerprint == "of other data")
 
 

@@ -193,7 +193,7 @@ def test_the_command_learns_on_a_scheduler_and_says_when_all_is_learned(
     learn_on_cluster(ImageLearner("nano"), data, tmp_path / "here.exll", client=workers.client)
     assert (tmp_path / "here.exll").read_bytes() == model.read_bytes()  # whether or not the models were sent
     (data / "kind 0" / "broken.png").unlink()
-    assert "was learned already" in exll(*learn).stdout
+    assert "was learned before" in exll(*learn).stdout
     assert exll_json("evaluate", model, data)["examples"] == 26
     write_class_folder(data, classes=3, each=14)
     assert exll_json(*learn)["examples"] == 42

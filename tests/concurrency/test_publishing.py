@@ -117,7 +117,7 @@ def test_only_the_learner_itself_learns_and_is_saved(preset: str) -> None:
         published.state,
         lambda: pickle.dumps(published),
     ):
-        with pytest.raises(InputError, match="only to be asked"):
+        with pytest.raises(InputError, match="read-only snapshot"):
             change()
     assert pickle.loads(pickle.dumps(model)).learner_.published() is None
 

@@ -237,7 +237,7 @@ def test_the_reason_of_glocal_says_who_said_what(glocal: ExLLClassifier) -> None
     for x in STREAM.queries:
         explanation = glocal.explain(x)
         agreed.add(explanation.agreed)
-        speak = "both speak for" if explanation.agreed else f'is of "{explanation.local_label}"; the classes as a whole'
+        speak = "both give" if explanation.agreed else f'is of "{explanation.local_label}"; the classes as a whole'
         assert speak in explanation.reason
     assert agreed == {True, False}
 
@@ -247,7 +247,7 @@ def test_groups_without_weight_are_not_said_to_be_summed(glocal: ExLLClassifier)
     assert isinstance(asked, GlocalInference)
     weighty, weightless = replace(asked, local_share=0.3), replace(asked, local_share=1e-9)
     for local_k in (0, 1):
-        assert "the sum of their scores" in weighty.reason(0, 0, local_k, True).lower()
+        assert "sum of their scores" in weighty.reason(0, 0, local_k, True).lower()
         not_yet = weightless.reason(0, 0, local_k, True)
         assert ". So far only the classes as a whole count; single groups have no weight yet." in not_yet
         not_here = weighty.reason(0, 0, local_k, False)
@@ -275,10 +275,10 @@ def test_earlier_cases_are_told_where_the_two_disagree_and_cases_were_counted(
     counted = asked.combination.counted
     for counts, sentence in (
         ({}, ""),
-        ({0: 1}, f'The last time they disagreed like this {counted}, it was "{asked.labels[0]}".'),
-        ({1: 1}, f'The last time they disagreed like this {counted}, it was not "{asked.labels[0]}".'),
-        ({1: 2}, f'The last 2 times they disagreed like this {counted}, it was "{asked.labels[0]}" in none.'),
-        ({0: 3, 1: 1}, f'The last 4 times they disagreed like this {counted}, it was "{asked.labels[0]}" in 3.'),
+        ({0: 1}, f'The last time they disagreed like this {counted}, "{asked.labels[0]}" was right.'),
+        ({1: 1}, f'The last time they disagreed like this {counted}, "{asked.labels[0]}" was not right.'),
+        ({1: 2}, f'The last 2 times they disagreed like this {counted}, "{asked.labels[0]}" was never right.'),
+        ({0: 3, 1: 1}, f'The last 4 times they disagreed like this {counted}, "{asked.labels[0]}" was right 3 times.'),
     ):
         monkeypatch.setattr(type(asked), "counts_of_pair", lambda *_, counts=counts: counts)
         assert asked.happened(0, 0, 1) == sentence
@@ -297,9 +297,9 @@ def test_the_reason_says_what_the_fusion_table_knew(paper: ExLLClassifier) -> No
         said.add((explanation.agreed, bool(counts)))
         words = {
             (True, True): "while learning, and the truth was",
-            (False, True): f'they disagreed like this while learning, it was "{explanation.label}"',
+            (False, True): f'they disagreed like this while learning, "{explanation.label}" was right',
         }
-        assert words.get((explanation.agreed, bool(counts)), "never came up while learning") in explanation.reason
+        assert words.get((explanation.agreed, bool(counts)), "did not happen while learning") in explanation.reason
     assert said >= {(True, True), (False, True), (False, False)}
 
 
@@ -328,7 +328,7 @@ def test_explanations_leave_no_trace_and_are_plain_values(preset: str) -> None:
 
 def test_bad_questions_get_one_clear_sentence(model: ExLLClassifier) -> None:
     assert model.explain(STREAM.queries[:1]) == model.explain(STREAM.queries[0])
-    with pytest.raises(InputError, match="one vector can be explained at a time; got 2"):
+    with pytest.raises(InputError, match="only one vector can be explained at a time; got 2"):
         model.explain(STREAM.queries[:2])
     with pytest.raises(InputError, match="all zeros"):
         model.explain(np.zeros(10))

@@ -40,7 +40,7 @@ def test_a_class_that_is_recognised_is_taught_enough_and_one_that_is_confused_is
     assert (found["pan"].verdict, found["pan"].advice) == ("enough", "That seems enough.")
     assert found["mug"].verdict in ("needs more", "nearly there")
     assert found["mug"].confused_with == "cup"
-    assert found["mug"].advice == 'Teach it examples that tell it from "cup".'
+    assert found["mug"].advice == 'Teach it examples that show how it differs from "cup".'
     assert found["key"].advice == "Teach it more examples."
 
 
@@ -90,7 +90,7 @@ def test_a_class_from_one_place_is_to_be_shown_again_and_one_from_several_suffer
     [
         ((0.97, 0.6), "cup", 30, "Teach it examples from other places."),
         ((0.8, 0.6), None, 30, "Teach it examples from other places."),
-        ((0.8, 0.6), "cup", 30, 'Teach it examples that tell it from "cup".'),
+        ((0.8, 0.6), "cup", 30, 'Teach it examples that show how it differs from "cup".'),
         ((0.8, 0.75), None, 30, "Teach it more examples."),
         ((0.97, 0.6), "cup", 9, "Teach it more examples."),
         ((0.97, None), None, 30, "Show the other classes again in another place, too."),

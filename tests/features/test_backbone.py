@@ -79,7 +79,7 @@ def test_what_is_wrong_with_a_backbone_is_one_sentence(tmp_path: Path, monkeypat
     with pytest.raises(BackboneError, match="there is no backbone 'giant' here; there are: efficientnet_lite0, nano"):
         OnnxBackbone("giant")
     (tmp_path / "text.onnx").write_text("hello")
-    with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
+    with pytest.raises(BackboneError, match="not a network that ONNX Runtime can run"):
         OnnxBackbone(tmp_path / "text.onnx")
     with pytest.raises(BackboneError, match="does not say how to prepare an image"):
         OnnxBackbone(write_network(tmp_path / "bare.onnx", metadata=None))

@@ -104,5 +104,5 @@ def test_what_is_no_protocol_buffer_is_refused_in_one_sentence(tmp_path: Path) -
             has_external_data(bytes(content))
             metadata_of(bytes(content))
     (tmp_path / "text.onnx").write_bytes(b"no network at all")
-    with pytest.raises(BackboneError, match="no network that ONNX Runtime can run"):
+    with pytest.raises(BackboneError, match="not a network that ONNX Runtime can run"):
         ImageLearner(backbone=tmp_path / "text.onnx")

@@ -93,7 +93,9 @@ def test_it_gets_upright_rgb_pictures_boxes_cut_out_and_large_ones_made_smaller(
 
 def test_without_a_map_there_is_no_evidence_map_and_that_is_said() -> None:
     learner = taught(Histogram(), 2)
-    with pytest.raises(BackboneError, match="the backbone histogram gives no feature map, so there is no evidence map"):
+    with pytest.raises(
+        BackboneError, match="the backbone histogram gives no feature map, so no evidence map can be made"
+    ):
         learner.evidence_map(picture(0, 0), "kind 0")
     case = learner.case(picture(0, 0), "x.png")
     assert case.maps == ()
@@ -180,7 +182,7 @@ def test_what_it_must_not_give_is_one_sentence_and_changes_nothing(given: Any, m
 def test_an_object_that_cannot_serve_is_refused_at_once() -> None:
     with pytest.raises(BackboneError, match="this object has no name and no width and no features"):
         ImageLearner(object())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="looks=2 is asked for, and the backbone was opened with 1"):
+    with pytest.raises(InputError, match="looks=2 was given, but the backbone was opened with looks=1"):
         ImageLearner(Histogram(), looks=2)
     with pytest.raises(BackboneError, match="this SimpleNamespace has no features"):
         OwnBackbone(SimpleNamespace(name="x", width=3))

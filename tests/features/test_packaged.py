@@ -89,7 +89,7 @@ def test_size_and_depths_are_part_of_the_name() -> None:
         ("efficientnet_lite0@4096", "got 4096"),
         ("efficientnet_lite0:8", "among 1, 2, 3, 4, 5, 6, 7, last"),
         ("efficientnet_lite0:7,7", "each at most once"),
-        ("efficientnet_lite0@", "is no name of a network; it would be like efficientnet_lite0"),
+        ("efficientnet_lite0@", "is not the name of a network; names are like efficientnet_lite0"),
         ("efficientnet_lite1-int8", "there is no 8-bit form of efficientnet_lite1"),
         ("efficientnet_lite3", "there is no backbone 'efficientnet_lite3' here"),
     ],

@@ -166,7 +166,7 @@ FORGED: dict[str, bytes] = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_file_is_refused_and_runs_nothing(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BackboneError, match=r"x\.pth is no table of tensors"):
+    with pytest.raises(BackboneError, match=r"x\.pth is not a table of tensors"):
         read_torch_weights(FORGED[what], "x.pth")
     assert list(tmp_path.iterdir()) == []
     assert list(read_torch_weights(GOOD, "x.pth")) == ["weight"]  # and the reader is as it was

@@ -217,7 +217,7 @@ def test_a_class_goes_with_its_last_sample(records: RecordsKind) -> None:
 def test_a_model_refuses_to_forget_everything_and_stays_as_it_was(preset: str) -> None:
     stream = random_stream(2, width=5, classes=2, samples=12, repeats=0)
     learner = taught(stream, range(12), preset)
-    with pytest.raises(InputError, match="cannot forget all that it has learned; begin a new one"):
+    with pytest.raises(InputError, match="cannot forget all that it has learned; start a new one"):
         learner.forget(remembered(learner, refs_of(range(12))))
     assert learner.sample_count == 12
     learner.forget(remembered(learner, refs_of(range(11))))

@@ -186,7 +186,7 @@ def test_a_preset_of_a_package_is_found_once_and_named_after_ours(monkeypatch: p
     ("name", "reason"),
     [
         ("missing", "no_such_module:Preset gives ModuleNotFoundError (No module named 'no_such_module')."),
-        ("number", f"{__name__}:CLOUD is no subclass of exll.learner.exll.ExLL."),
+        ("number", f"{__name__}:CLOUD is not a subclass of exll.learner.exll.ExLL."),
         ("unfinished", f"{__name__}:Unfinished lacks _answer, _block, _make_answers, "),
     ],
 )

@@ -159,12 +159,12 @@ def test_gtsrb_s_tracks_are_videos_in_every_layout(tmp_path: Path, learned: str,
 
 def test_gtsrb_s_bad_tables_options_and_pictures_are_refused_in_one_sentence(tmp_path: Path) -> None:
     gtsrb_tree(tmp_path / "Training", tmp_path / "Final_Test" / "Images", tmp_path)
-    with pytest.raises(StreamError, match="every must be a whole number from 1 on"):
+    with pytest.raises(StreamError, match="every must be a whole number of at least 1"):
         gtsrb(tmp_path, every=0)
     (tmp_path / "Final_Test" / "Images" / "00000.ppm").write_bytes(b"P6 9 9")
     dataset = gtsrb(tmp_path)
     assert dataset.test is not None
-    with pytest.raises(ImageError, match=r"00000\.ppm is no picture that can be read"):
+    with pytest.raises(ImageError, match=r"00000\.ppm is not a picture that can be read"):
         dataset.picture(dataset.test.examples[0])
     (tmp_path / "GT-final_test.csv").write_text(HEADER + "00000.ppm;6;4;1;1;4;2;\n")
     with pytest.raises(StreamError, match="line 2: expected Filename; Roi"):

@@ -157,7 +157,7 @@ def test_files_that_are_no_npz_are_refused(tmp_path: Path) -> None:
     for name, content in wrong.items():
         source = tmp_path / f"{name}.npz"
         source.write_bytes(content)
-        with pytest.raises(StreamError, match=rf"{name}\.npz is no \.npz file that can be read: .*[^.]\.$"):
+        with pytest.raises(StreamError, match=rf"{name}\.npz is not an \.npz file that can be read: .*[^.]\.$"):
             read_features(source)
 
 
@@ -207,11 +207,11 @@ def refusal(source: Path) -> str:
         (claims((-1, 2)), "of the shape (-1, 2)"),
         (claims((10**12, 2), "|S0"), "claims to be |S0 of the shape"),
         (claims((1, 2), "|O"), "X holds Python objects"),
-        (claims((1, 2), "no type"), "is no .npz file that can be read"),
-        (claims("'two'"), "is no .npz file that can be read"),
-        ("[" * 5000, "is no .npz file that can be read"),
-        ("'open", "is no .npz file that can be read"),
-        ("", "is no .npz file that can be read"),
+        (claims((1, 2), "no type"), "is not an .npz file that can be read"),
+        (claims("'two'"), "is not an .npz file that can be read"),
+        ("[" * 5000, "is not an .npz file that can be read"),
+        ("'open", "is not an .npz file that can be read"),
+        ("", "is not an .npz file that can be read"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

@@ -152,7 +152,7 @@ def test_a_name_with_a_colon_is_no_protocol(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_is_no_video_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"no video at all" * 50):
         (tmp_path / "clip.mp4").write_bytes(content)
-        with pytest.raises(StreamError, match=r"clip\.mp4 is no video that can be read: Invalid data"):
+        with pytest.raises(StreamError, match=r"clip\.mp4 is not a video that can be read: Invalid data"):
             open_stream(tmp_path / "clip.mp4", label="mug")
 
 
@@ -228,5 +228,5 @@ def test_tags_that_are_no_utf8_do_not_matter(tmp_path: Path) -> None:
 def test_a_list_of_other_files_is_no_video(tmp_path: Path, content: str) -> None:
     record(tmp_path / "other.mp4")
     (tmp_path / "list.mp4").write_text(content)
-    with pytest.raises(StreamError, match="no video that can be read"):
+    with pytest.raises(StreamError, match="not a video that can be read"):
         open_stream(tmp_path / "list.mp4", label="mug")

@@ -96,7 +96,7 @@ def baseline_class(name: str) -> "type[Baseline]":
 
 
 def baseline(name: str, **parameters: Any) -> "Baseline":
-    """A learner by its name, knowing nothing yet."""
+    """A new learner by its name; it has learned nothing yet."""
     return baseline_class(name)(**parameters)
 
 

@@ -1,4 +1,4 @@
-"""``Baseline``: scikit-learn's face of the learners that ExLL is compared with."""
+"""``Baseline``: the scikit-learn interface of the learners that ExLL is compared with."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -19,9 +19,9 @@ KIND = "baseline"
 class Baseline(StreamClassifier):
     """One sample at a time, new classes at any time; a class that was never seen does not exist.
 
-    ``normalise=False``, the default of all, takes vectors as they are. So the published protocols have it, and the
+    ``normalise=False``, the default of all, takes vectors as they are. The published protocols do the same, and the
     published constants (a distance of 17, a learning rate of 0.001, a shrinkage of 1e-4) are made for such vectors.
-    ``True`` brings every vector to length 1, as ExLL does; SLDA is the better for it (docs/baselines.md).
+    ``True`` brings every vector to length 1, as ExLL does; SLDA is better with it (docs/baselines.md).
 
     Results depend on the sequence of samples alone, not on how it was cut into calls. Of classes with equal scores the
     one first seen wins.
@@ -48,13 +48,13 @@ class Baseline(StreamClassifier):
         return np.concatenate([answers.posteriors(chunk) for _, chunk in self._chunks(vectors)])
 
     def class_scores(self, X: ArrayLike) -> Matrix:
-        """The scores themselves, one column per class of ``classes_``: they rank classes whose softmax is 0."""
+        """The scores themselves, one column per class of ``classes_``: they also rank classes whose softmax is 0."""
         answers, vectors = self._ask(X)
         return np.concatenate([answers.sorted_scores(chunk) for _, chunk in self._chunks(vectors)])
 
     @property
     def n_parameters_(self) -> int:
-        """Numbers that answers are made from, and the examples kept for learning on (docs/baselines.md)."""
+        """How many numbers the answers are made from, and the examples that are kept (docs/baselines.md)."""
         self._check_known("n_parameters_")
         return self.learner_.n_parameters
 

@@ -16,8 +16,8 @@ class CBCL(Baseline):
     r"""Every class is a set of centroids. A sample joins the nearest one of its class within ``distance``, and moves it
     to the mean of what joined; else it becomes a new one. Score $-\min_c |x - c|^2$ over the centroids of a class.
 
-    The distance is for vectors as they come; unit vectors never lie further apart than 2. What it knows depends on the
-    order of the stream, though nothing is forgotten.
+    The distance is for vectors as they come; unit vectors never lie further apart than 2. The model depends on the
+    order of the stream, but nothing is forgotten.
 
     >>> X = [[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [5.0, 0.0]]
     >>> model = CBCL(distance=2.0).fit(X, ["edge", "edge", "edge", "middle"])

@@ -6,7 +6,7 @@ from exll.types import Indices, Tensors, Vector
 
 
 class ClassMeansRule(LearningRule):
-    """A rule that keeps the mean of every class; what it makes of them is its scores."""
+    """A rule that keeps the mean of every class and computes its scores from these."""
 
     def __init__(self, width: int) -> None:
         self._width = width

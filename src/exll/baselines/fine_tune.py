@@ -1,4 +1,4 @@
-"""Fine-Tune: a linear layer, one step per sample, nothing done against forgetting."""
+"""Fine-Tune: a linear layer, one step per sample, without any protection against forgetting."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from exll.types import Tensors, Vector
 class FineTune(GradientBaseline):
     """One SGD step on the cross entropy of each sample as it comes (:class:`~exll.baselines.linear_layer.LinearLayer`).
 
-    What it knows depends on the order of the stream: shown one class after the other, it ends knowing the last.
+    The model depends on the order of the stream: after classes that come one by one, it knows only the last.
     ``random_state`` draws the weights of new classes; with the same one the same stream gives the same model.
 
     >>> X = [[5.0, 0.0], [0.0, 5.0]] * 50

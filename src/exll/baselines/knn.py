@@ -22,8 +22,8 @@ class KNN(Baseline):
     r"""The ``k`` nearest of at most ``capacity`` kept samples vote, each with 1 / its distance
     (``weights="distance"``) or with 1 (``weights="uniform"``); the score of a class is the logarithm of its share.
 
-    All that are as near as the k-th vote with it. When there is no room, a random sample of the class that has most
-    makes place, as in :class:`~exll.baselines.Replay`; ``random_state`` is behind it. On unit vectors
+    All that are as near as the k-th vote, too. When there is no room, a random sample of the largest class is removed,
+    as in :class:`~exll.baselines.Replay`; ``random_state`` seeds the choice. On unit vectors
     (``normalise=True``) the nearest are those with the largest cosine.
 
     >>> X = [[0.0, 0.0], [1.0, 0.0], [5.0, 0.0], [6.0, 0.0]]

@@ -1,4 +1,4 @@
-"""A rule with its labels: learns rows in order, gives answers that later learning does not touch."""
+"""A rule with its labels: it learns rows in order and gives answers that later learning does not change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class RuleLearner(Guarded[Answers]):
         refs: Sequence[str | None] | None = None,
         groups: Sequence[Group] | None = None,
     ) -> None:
-        """Learn rows in order; others may ask between two blocks of them. No baseline remembers refs or groups."""
+        """Learn rows in order; other threads may ask between two blocks. No baseline remembers refs or groups."""
         with one_blas_thread():
             for start in range(0, len(X), BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)

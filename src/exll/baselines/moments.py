@@ -51,7 +51,7 @@ class Moments:
             self.counts.filled[k] += 1
 
     def totals(self, Z: Matrix, classes: Indices, class_count: int) -> Totals:
-        """With these rows added; leaves the moments alone."""
+        """The totals with these rows added; the moments do not change."""
         if self.triangle is None:
             gram = np.zeros((self.width, self.width), order="F")
         else:
@@ -106,7 +106,7 @@ class MomentsRule(LearningRule):
 
     @property
     def _folded(self) -> bool:
-        """Whether there is more than what is pending."""
+        """Whether more than the pending samples was added."""
         return self._parts[0].triangle is not None
 
     def _mapped(self) -> list[tuple[Matrix, Indices]]:

@@ -20,10 +20,10 @@ def generator_to_array(generator: np.random.Generator) -> NDArray[np.uint64]:
 
 def generator_from_array(array: NDArray[np.uint64]) -> np.random.Generator:
     if array.shape != (6,) or array.dtype != np.uint64:
-        raise ValueError("this is no state of a random generator")
+        raise ValueError("this is not a state of a random generator")
     high, low, high_step, low_step, has_half, half = array.tolist()
     if has_half > 1 or half >= 2**32 or low_step % 2 == 0:
-        raise ValueError("this is no state of a random generator")
+        raise ValueError("this is not a state of a random generator")
     generator = new_generator(0)
     generator.bit_generator.state = {
         "bit_generator": "PCG64",

@@ -1,4 +1,4 @@
-"""Replay: fine-tuning that rehearses examples it has kept."""
+"""Replay: fine-tuning that also learns from examples it has kept."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Replay(GradientBaseline):
     the sample is kept.
 
     The buffer holds ``per_class`` examples times the classes seen so far, or ``capacity`` where that is given. When it
-    is full, a random example of the class that has most there makes room. ``random_state`` is behind all draws: with
+    is full, a random example of the largest class in it is removed. ``random_state`` seeds all draws: with
     the same one the same stream gives the same model.
 
     >>> X = [[5.0, 0.0], [0.0, 5.0]] * 50
@@ -82,7 +82,7 @@ class ReplayRule(LearningRule):
 
 
 class Buffer:
-    """Examples in no order that means anything: one that goes leaves its place to the one that comes."""
+    """Examples in an order without meaning: a new example takes the place of the one that is removed."""
 
     def __init__(self, width: int) -> None:
         self._width = width

@@ -69,7 +69,7 @@ class LearningRule(ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """Numbers that answers are made from, and the examples kept for learning on. Counters are not counted."""
+        """How many numbers the answers are made from, and the examples that are kept. Counters are not counted."""
 
     @abstractmethod
     def state(self) -> Tensors:
@@ -77,7 +77,7 @@ class LearningRule(ABC):
 
     @abstractmethod
     def restore(self, state: Tensors, classes: int, samples: int) -> None:
-        """Go on from a state. Raises KeyError or ValueError where it is not that of so many classes and samples."""
+        """Continue from a state. Raises KeyError or ValueError if it does not fit so many classes and samples."""
 
     @property
     def nbytes(self) -> int:

@@ -1,1 +1,1 @@
-"""Learners against each other: the paper's protocols, its metrics, and reports beside its own numbers."""
+"""Comparisons of learners: the paper's protocols, its metrics, and reports beside its own numbers."""

@@ -1,7 +1,8 @@
-"""How sure a difference between two learners is: the paired bootstrap.
+"""How certain a difference between two learners is: the paired bootstrap.
 
-Test rows are drawn anew, with replacement, the same ones for both learners; the tasks stay as they are. Where rows come
-in groups (the frames of one video), whole groups are drawn, since frames of one video are not independent.
+Test rows are drawn again and again, with replacement, the same ones for both learners; the tasks stay as they are.
+Where rows come in groups (the frames of one video), whole groups are drawn, since frames of one video are not
+independent.
 """
 
 from collections.abc import Sequence

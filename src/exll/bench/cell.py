@@ -25,7 +25,7 @@ STREAM_PARTS = 10  # the stream in so many parts, each with its share of right a
 
 @dataclass(frozen=True)
 class Cell:
-    """What is to be run, and where its features lie."""
+    """What is to be run, and where its features are."""
 
     learner: LearnerSpec
     task: Task
@@ -199,5 +199,5 @@ class _Run:
 
 
 def _wants_classes(learner: Any) -> bool:
-    """scikit-learn's own learners want to hear of all classes with the first call; ours want no such thing."""
+    """scikit-learn's own learners need all classes in the first call; ours do not."""
     return type(learner).__module__.startswith("sklearn.")

@@ -1,4 +1,4 @@
-"""The pictures of a report: bars, learning curves, spider plots. Told apart by shape and words, not by colour alone."""
+"""The pictures of a report: bars, learning curves, spider plots. Shapes and words differ, not only colours."""
 
 import io
 import math
@@ -35,7 +35,7 @@ Panels = dict[str, dict[str, Curve]]  # title -> learner -> curve
 
 
 def charts(summary: Summary) -> Iterator[tuple[str, str, bytes]]:
-    """Name, description and PNG of every picture there are data for."""
+    """Name, description and PNG of every picture that there is data for."""
     yield "accuracy", "Accuracy at the end of each stream, averaged over seeds and backbones.", _png(_bars(summary))
     seen = _panels(summary, summary.curve)
     if seen:

@@ -1,4 +1,4 @@
-"""The fixed comparison: every features file of a folder becomes tasks by what it holds. There is nothing to choose.
+"""The fixed comparison: what a features file of a folder holds decides its tasks. There is nothing to choose.
 
 The rules are those of docs/bench.md.
 """
@@ -53,7 +53,7 @@ def compare_plan(folder: Path, learners: Sequence[str], seeds: int) -> Plan:
 
 
 def tasks_of(path: Path) -> Iterator[dict[str, Any]]:
-    """What a file is good for, as entries of a plan."""
+    """The tasks that a file can be used for, as entries of a plan."""
     data = open_dataset(str(path))
     examples = data.train.examples
     domains = {example.domain for example in examples}

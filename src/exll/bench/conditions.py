@@ -1,4 +1,4 @@
-"""What a task changes about its data: who is asked, and how hard the stream is made.
+"""What a task changes about its data: which examples are asked about, and how hard the stream is made.
 
 Everything is drawn from the examples in canonical order: the same seed gives the same changes, whatever the order.
 """
@@ -38,7 +38,7 @@ class Conditions:
             if share is not None and (isinstance(share, bool) or not isinstance(share, float) or not 0 < share < 1):
                 raise BenchError(f"{field.name} must be a share between 0 and 1, like 0.2; got {share!r}.")
         if self.test_domain is not None and self.hold_out is not None:
-            raise BenchError("a task has test_domains or hold_out, not both; each says who is asked.")
+            raise BenchError("a task has test_domains or hold_out, not both; each chooses the test examples.")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Conditions:
         return self.test_domain is not None or self.hold_out is not None
 
     def check_delay(self, points: list[int]) -> None:
-        """Something must be learned before the first point at which is asked."""
+        """Something must be learned before the first question."""
         if self.delay and points[0] <= self.delay:
             raise BenchError(
                 f"delay must be less than the examples before the first point, {points[0]}; got {self.delay}."
@@ -67,12 +67,12 @@ class Conditions:
     def parts(
         self, train: list[Example], test: list[Example] | None, order: str, seed: int
     ) -> tuple[list[Example], list[Example]]:
-        """The stream to learn, in its order, and who is asked."""
+        """The stream to learn, in its order, and the examples to ask about."""
         if self.test_domain is not None:
             train, test = self._leaving_out_a_domain(train, train if test is None else test)
         elif self.hold_out is not None:
             if test is not None:
-                raise BenchError("hold_out is for data without a test part; these have one. Leave hold_out away.")
+                raise BenchError("hold_out is for data without a test part; this data has one. Leave hold_out out.")
             train, test = _held_out(train, self.hold_out)
         if test is None:
             stream, test = split(train, order, seed)

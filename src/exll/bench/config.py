@@ -50,7 +50,7 @@ class Plan:
         names = [variant for learner in self.learners for variant in learner.reported]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise BenchError(f"two learners answer to the name {twice[0]}; give one of them another name.")
+            raise BenchError(f"two learners have the name {twice[0]}; give one of them another name.")
 
     def learners_for(self, task: Task) -> Iterator[LearnerSpec]:
         for learner in self.learners:
@@ -72,7 +72,7 @@ def read_plan(path: Path) -> Plan:
     except OSError as error:
         raise BenchError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BenchError(f"{path} is no TOML that can be read: {error}.") from error
+        raise BenchError(f"{path} is not a TOML file that can be read: {error}.") from error
     try:
         return plan_of(table, path.resolve().parent, path.stem)
     except (BenchError, StreamError) as error:
@@ -89,12 +89,12 @@ def plan_of(table: dict[str, Any], folder: Path, name: str) -> Plan:
     plan = Plan(_text(table.get("name", name), "name"), learners, backbones, tasks, most_seeds)
     names = {learner.name for learner in learners}
     if unknown := most_seeds.keys() - names:
-        raise BenchError(f"most_seeds are given for {min(unknown)}, which is none of the learners.")
+        raise BenchError(f"most_seeds are given for {min(unknown)}, which is not one of the learners.")
     for task in tasks:
         if unknown := set(task.without) - names:
-            raise BenchError(f"without names {min(unknown)}, which is none of the learners.")
+            raise BenchError(f"without names {min(unknown)}, which is not one of the learners.")
         if unknown := task.arguments.keys() - names:
-            raise BenchError(f"arguments are given for {min(unknown)}, which is none of the learners.")
+            raise BenchError(f"arguments are given for {min(unknown)}, which is not one of the learners.")
         for learner in plan.learners_for(task):
             learner.check()
     return plan
@@ -163,13 +163,13 @@ def _seeds(value: Any) -> tuple[int, ...]:
     if isinstance(value, list) and value:
         return tuple(_whole(seed, "a seed") for seed in value)
     if _whole(value, "seeds") == 0:
-        raise BenchError("seeds must be a list of seeds or a number from 1 on; got 0.")
+        raise BenchError("seeds must be a list of seeds or a number of at least 1; got 0.")
     return tuple(range(value))
 
 
 def _whole(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise BenchError(f"{name} must be a whole number from 0 on; got {value!r}.")
+        raise BenchError(f"{name} must be a whole number of at least 0; got {value!r}.")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Data sets by name, or whatever lies at a path."""
+"""Data sets by name, or data at a path."""
 
 import inspect
 import os
@@ -34,7 +34,7 @@ NAMES = (*RENDERED, *ON_DISK)
 
 
 def open_dataset(name: str, root: str | None = None, options: dict[str, Any] | None = None) -> Dataset:
-    """The data set of that name; ``root`` says where one on disk lies, ``options`` how it is drawn or read.
+    """The data set of that name; ``root`` says where one on disk is, ``options`` how it is drawn or read.
 
     Else ``name`` is a path: a features file (its train and test splits, or all its rows with no test part), or a folder
     with ``train`` and ``test`` (or ``val``) in it, or with one sub-folder per class.
@@ -46,7 +46,7 @@ def open_dataset(name: str, root: str | None = None, options: dict[str, Any] | N
     if name in ON_DISK:
         _check_options(name, options, ON_DISK[name])
         if root is None:
-            raise BenchError(f'say where {name} lies: root = "/path/to/{name}".')
+            raise BenchError(f'say where {name} is: root = "/path/to/{name}".')
         return ON_DISK[name](Path(root), **options)
     if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises on a name too long)
         raise BenchError(f"there is no data set {name!r}; there are: {', '.join(NAMES)}, or give a path that exists.")
@@ -72,7 +72,7 @@ def _features(path: Path, learn: str = "train") -> Dataset:
         parts = [Stream("features", rows_of(part, examples, splits, path), path, vectors) for part in (learn, "test")]
         return Dataset(path.stem, parts[0], parts[1])
     if learn != "train":
-        raise BenchError(f"{path} is not divided into splits, so there is no {learn!r} to learn; leave learn away.")
+        raise BenchError(f"{path} is not divided into splits, so there is no {learn!r} to learn; leave 'learn' out.")
     return Dataset(path.stem, Stream("features", examples, path, vectors), None)
 
 

@@ -20,7 +20,7 @@ BY_GROUPS = (
 
 
 def difference_table(summary: Summary, groups: Mapping[str, Sequence[Setting]]) -> Table | None:
-    """The chosen learner against every other: the mean over each group of tasks. None where no rows were kept."""
+    """The chosen learner compared with every other: the mean over each group of tasks. None if no rows were kept."""
     chosen, others = summary.chosen, [v for v in summary.variants if v != summary.chosen]
     found = {
         name: [difference(summary, settings, chosen, other) for other in others] for name, settings in groups.items()

@@ -19,7 +19,7 @@ class Executor(Protocol):
 
 
 class Local:
-    """Processes of this machine, one a core or as many as said, each with one BLAS thread."""
+    """Processes of this machine, one per core or as many as given, each with one BLAS thread."""
 
     def __init__(self, processes: int | None = None) -> None:
         self.processes = processes or os.cpu_count() or 1
@@ -37,7 +37,7 @@ class Local:
                 yield from parallel(delayed(_numbered)(function, number, job) for number, job in enumerate(jobs))
         except TerminatedWorkerError as error:
             raise BenchError(
-                "a process was killed from outside, perhaps for want of memory; what is finished is kept, so run again "
+                "a process was killed, perhaps because memory ran out; what is finished is kept, so run again "
                 "with fewer processes at a time (--jobs)."
             ) from error
 

@@ -32,7 +32,7 @@ NUMBERS = ("frame", "row", "level")
 
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
-    """The vectors of a data set, one a row, read from disk as they are needed, and what each row shows."""
+    """The vectors of a data set, one per row, read from disk as they are needed, and what each row shows."""
 
     vectors: NDArray[np.floating]  # (rows, d), as precise as they were given
     train: list[Example]
@@ -126,7 +126,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some examples on their way through the network, in whatever process."""
+    """Some examples that go through the network, in any process."""
 
     examples: list[Example]
     picture: Callable[[Example], Picture]
@@ -134,7 +134,7 @@ class Chunk:
     resize: ResizeRule | None
 
     def vectors(self) -> NDArray[np.float32]:
-        """One row an example; NaN where it has no picture that can be read."""
+        """One row per example; NaN where it has no picture that can be read."""
         backbone, cache = _backbone(self.backbone, self.resize), FeatureCache()
         rows = np.full((len(self.examples), backbone.width), np.nan, np.float32)
         pictures = [self._picture(example) for example in self.examples]
@@ -157,7 +157,7 @@ class Chunk:
 def _drawn_vectors(
     pictures: list[Any], backbone: OnnxBackbone, cache: FeatureCache
 ) -> Iterator[NDArray[np.float32] | None]:
-    """Vectors of pictures that are no files, by the content of their pixels."""
+    """Vectors of pictures that are not files, by the content of their pixels."""
     keys = [b"" if picture is None else FeatureCache.key(backbone.identity, picture.tobytes()) for picture in pictures]
     known = cache.get([key for key in keys if key], backbone.width)
     for key, picture in zip(keys, pictures, strict=True):

@@ -1,4 +1,4 @@
-"""Where and with what numbers were made."""
+"""On which machine and with which versions the numbers were made."""
 
 import os
 import platform

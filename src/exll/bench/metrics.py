@@ -1,4 +1,4 @@
-"""What is counted. Each number comes from answers and truths alone, so that a case by hand can check it."""
+"""The metrics. Each is computed from answers and truths alone, so that it can be checked by hand."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -42,7 +42,7 @@ def per_class(right: Right, truths: NDArray[np.str_], seen: set[str]) -> PerClas
 
 
 def forgetting(points: Sequence[PerClass]) -> float | None:
-    """How far each class fell from its best earlier value to the end, averaged (Chaudhry et al.); may be negative.
+    """How far the accuracy of each class fell from its best earlier value, averaged (Chaudhry et al.); may be negative.
 
     Classes that are new at the last point have nothing to forget and do not count; None where that leaves none.
 
@@ -79,7 +79,7 @@ def backward_transfer(points: Sequence[PerClass]) -> float | None:
 def either_right(one: Right, other: Right) -> float:
     """How often at least one of two variants is right: what a rule that picks one of their labels could reach at most.
 
-    It is no bound for fusing: the paper's table of pairs may name a third class.
+    It is not a bound for fusing: the paper's table of pairs may name a third class.
     """
     return top_1(one | other)
 

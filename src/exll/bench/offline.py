@@ -1,7 +1,7 @@
-"""Marks to measure stream learners by: scikit-learn's classifiers, taught with all examples at once.
+"""Offline learners to compare stream learners with: scikit-learn's classifiers, taught with all examples at once.
 
-These are no stream learners. They keep every example and start again whenever they are asked after more came, so
-nothing is forgotten and nothing is bounded. They are for ``exll bench`` only.
+These are not stream learners. They keep every example and train again when they are asked after more examples came, so
+nothing is forgotten and memory is not bounded. They are for ``exll bench`` only.
 """
 
 import warnings
@@ -25,7 +25,7 @@ class Offline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """Keeps all unit vectors, and teaches a classifier with them when it is first asked."""
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Keep the rows. This is no learning from a stream: everything is kept, for as long as the learner lives."""
+        """Keep the rows. This is not stream learning: everything is kept, for as long as the learner exists."""
         rows, labels = normalise(np.asarray(X)).astype(np.float32), np.asarray(y)  # twice as fast as doubles
         known = hasattr(self, "rows_")
         self.rows_: NDArray[np.float32] = np.concatenate([self.rows_, rows]) if known else rows

@@ -36,7 +36,7 @@ class Rows:
 def difference(summary: Summary, settings: Iterable[Setting], one: str, other: str) -> Difference | None:
     """Of ``one`` less ``other``, the mean over the settings; None where no rows were kept that both were asked.
 
-    Settings that ask the same rows draw them together: their differences go up and down together.
+    Settings that ask about the same rows draw them together, because their differences are correlated.
     """
     found = [rows for s in settings if (rows := rows_of(summary, s, one, other)) is not None]
     if not found:
@@ -92,5 +92,5 @@ def _run(entry: Entry) -> tuple[str, int]:
 
 
 def _same_rows(mine: Entry, its: Entry) -> bool:
-    """False also for results of before, which keep no rows."""
+    """False also for older results, which keep no rows."""
     return "asked" in mine and mine["asked"] == its.get("asked")

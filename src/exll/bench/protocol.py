@@ -1,4 +1,4 @@
-"""Which data in which order, asked when: the protocols of Hayes and Kanan that the paper follows."""
+"""Which data, in which order, and when questions are asked: the protocols of Hayes and Kanan, as in the paper."""
 
 import re
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Task:
-    """One data set in one order, run once a seed."""
+    """One data set in one order, run once per seed."""
 
     dataset: str  # a name of exll.bench.datasets, or a path
     order: str

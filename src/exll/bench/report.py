@@ -1,4 +1,4 @@
-"""A report: what it says, in which order. How it looks is for report_markdown and report_html."""
+"""The content of a report and its order. report_markdown and report_html decide how it looks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with tables and pictures under it; ``folded`` where only the curious look."""
+    """A heading with tables and pictures under it; ``folded`` sections are closed at first."""
 
     title: str
     parts: tuple[Table | Picture, ...]

@@ -1,4 +1,4 @@
-"""The results file: one line of JSON for each finished cell, so that a run that was killed goes on where it stood."""
+"""The results file: one line of JSON for each finished cell, so that a killed run can continue."""
 
 import base64
 import contextlib
@@ -26,7 +26,7 @@ class ResultsFile:
         self.path = path
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """The results by key; of two with one key the later. A last line without its end is no result."""
+        """The results by key; of two with one key the later. An incomplete last line is not a result."""
         if not self.path.exists():
             return {}
         lines = self.path.read_bytes().split(b"\n")
@@ -50,7 +50,7 @@ class ResultsFile:
                 entry["variants"] = entry.pop("voices")
             return entry["key"], entry
         except (ValueError, KeyError, TypeError) as error:
-            raise BenchError(f"{self.path}, line {number} is no result; was the file changed by hand?") from error
+            raise BenchError(f"{self.path}, line {number} is not a result; was the file changed by hand?") from error
 
 
 class Writer:
@@ -66,7 +66,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class Grid:
-    """What the last run into a folder was about: results of other plans may lie in the same file."""
+    """The plan of the last run in a folder: the same file may hold results of other plans."""
 
     title: str
     command: str

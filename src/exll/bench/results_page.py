@@ -80,7 +80,7 @@ def accuracy_table(summary: Summary, settings: Sequence[Setting]) -> Table:
 
 
 def cost_table(summary: Summary) -> Table:
-    """Over the tasks that all learners were run on, so that nobody is charged for a harder one."""
+    """Means over the tasks that all learners were run on, so that all have the same tasks."""
     common = [s for s in summary.settings if all(summary.of_setting(s, v) for v in summary.variants)]
     rows = []
     for variant in _in_order(summary):

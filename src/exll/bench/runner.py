@@ -17,7 +17,7 @@ from exll.streams.orderings import leaves_some_out
 
 
 class Watcher(Protocol):
-    """Whoever watches a run."""
+    """Is told about the progress of a run."""
 
     def stage(self, what: str, total: int, done: int = 0) -> None: ...
     def advance(self, done: int, remark: str = "") -> None: ...
@@ -41,7 +41,7 @@ class GridResults:
 
 
 def run(plan: Plan, out: Path, executor: Executor, progress: Watcher | None = None, command: str = "") -> GridResults:
-    """Run what is missing of the grid. Killed at any moment, the same call goes on where it stood."""
+    """Run the missing part of the grid. If it is killed, the same call continues."""
     watcher = progress or Unwatched()
     if out.exists() and not out.is_dir():
         raise BenchError(f"{out} is a file; results go into a folder.")
@@ -113,7 +113,7 @@ def _places(plan: Plan) -> dict[Where, _Place]:
 
 
 def _check_that_some_are_asked(plan: Plan, places: dict[Where, _Place]) -> None:
-    """Where not one task has anything to ask, that is one sentence before the work and not one for every cell."""
+    """If no task has anything to ask, say so once before the work, and not for every cell."""
     tested = {where[:3] for where, place in places.items() if place.tested}
     if not any(
         leaves_some_out(task.order) or task.conditions.make_a_test_part or _where(task, "")[:3] in tested

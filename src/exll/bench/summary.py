@@ -41,7 +41,7 @@ class Summary:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "Summary":
-        """Of two entries for one cell the later counts: it was run anew, with other code or data."""
+        """If a cell has two entries, the later one counts: it was run again, with other code or data."""
         latest = {(*_setting(e), e["backbone"], e["learner"], e["seed"]): e for e in entries}
         return cls(list(latest.values()))
 
@@ -66,13 +66,13 @@ class Summary:
 
     @cached_property
     def offline(self) -> set[str]:
-        """Variants of learners that see all data at once: marks to measure by, which no stream learner has to beat."""
+        """Variants of learners that see all data at once: for comparison only, no stream learner has to beat them."""
         found = [e for e in self.entries if e.get("offline") or e["learner"].lower().startswith("offline")]
         return {variant for entry in found for variant in entry["variants"]}
 
     @property
     def chosen(self) -> str:
-        """The one whose differences to all others are shown."""
+        """The learner whose differences from all others are shown."""
         return CHOSEN if CHOSEN in self.variants else self.variants[0]
 
     @cached_property
@@ -160,7 +160,7 @@ class Summary:
         return [mean if share >= first - 1e-9 else None for share, mean in zip(shares, means, strict=True)]
 
     def ahead_curve(self, setting: Setting, variant: str) -> Curve | None:
-        """The share right before learning, in each part of the stream, averaged over runs; None where nobody counted.
+        """The share right before learning, in each part of the stream, averaged over runs; None if it was not counted.
 
         It stands at the end of its part.
         """

@@ -1,1 +1,1 @@
-"""The command line: one file a command, each reading its arguments and calling the library."""
+"""The command line: one file per command, each reading its arguments and calling the library."""

@@ -1,4 +1,4 @@
-"""``exll backbone``: the networks that see."""
+"""``exll backbone``: the networks that turn an image into a vector."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ app = typer.Typer(help="The networks that turn an image into a vector.", no_args
 
 @app.command("list")
 def list_backbones(json: JsonOption = False) -> None:
-    """Name the backbones that can be used, or added."""
+    """List the backbones that can be used or added."""
     from json import dumps
 
     from exll.features.backbone import DEFAULT
@@ -38,12 +38,12 @@ def add_backbone(
     name: Annotated[str, typer.Argument(help="A name of 'exll backbone list'.", show_default=False)],
     weights: Annotated[
         Path | None,
-        typer.Option(help="A local state dict (.pth, .pt, .safetensors) instead of the hub.", show_default=False),
+        typer.Option(help="A local state dict (.pth, .pt, .safetensors) instead of a download.", show_default=False),
     ] = None,
 ) -> None:
     """Add a published network, exported to ONNX.
 
-    Needs the extra torch, and the hub or --weights.
+    Needs the extra 'torch', and the internet or --weights.
     """
     from exll.features.export import export_published
     from exll.features.folders import backbone_folder

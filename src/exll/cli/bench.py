@@ -1,4 +1,4 @@
-"""``exll bench``: learners against each other, by the paper's protocols."""
+"""``exll bench``: compare learners with the paper's protocols."""
 
 import sys
 from contextlib import ExitStack
@@ -22,7 +22,10 @@ PLAIN_MARKS = ("", "*", "+", "~")  # for terminals without the circled digits
 app = typer.Typer(rich_markup_mode=None)
 
 OutOption = Annotated[
-    Path, typer.Option("--out", "-o", help="The folder for results and report; a run goes on there.", file_okay=False)
+    Path,
+    typer.Option(
+        "--out", "-o", help="The folder for results and report; an unfinished run there is continued.", file_okay=False
+    ),
 ]
 JobsOption = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes at a time [default: cores].")]
 ClusterOption = Annotated[
@@ -38,7 +41,7 @@ def run_config(
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Run learners x backbones x data x orders x seeds. Stopped at any moment, the same command goes on there."""
+    """Run learners x backbones x data x orders x seeds. If it is stopped, the same command continues the run."""
     from exll.bench.config import read_plan
 
     _run(read_plan(config), out, jobs, cluster)
@@ -46,9 +49,9 @@ def run_config(
 
 @app.command("demo")
 def demo(out: OutOption = Path("exll-bench-demo"), jobs: JobsOption = None, cluster: ClusterOption = None) -> None:
-    """Run every protocol, small, on drawn objects.
+    """Run every protocol in a small form on drawn objects.
 
-    A household of objects is drawn on the spot: nothing to download.
+    The program draws the objects; nothing is downloaded.
     """
     from importlib.resources import files
 
@@ -63,7 +66,7 @@ def features(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="An .npz of features with splits train and test; without, an order must leave some out to ask.",
+            help="An .npz of features with splits train and test; without these, an order must leave examples out.",
             show_default=False,
         ),
     ],
@@ -71,7 +74,7 @@ def features(
         str, typer.Option(help="Names, separated by commas; a class of your own is my_module:MyLearner.")
     ] = "ncm,slda,slda-unit,exll,glocal",
     orders: Annotated[
-        str, typer.Option(help="Orders with commas between; 'few-shot 5' leaves some out.")
+        str, typer.Option(help="Orders, separated by commas; 'few-shot 5' leaves examples out.")
     ] = "iid,class-iid",
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 3,
     out: OutOption = Path("exll-bench"),
@@ -80,7 +83,7 @@ def features(
 ) -> None:
     """Compare learners on features that were made before.
 
-    They may be of whatever: images, sounds, sensors.
+    They can come from anything: images, sounds, sensors.
     """
     from exll.bench.config import plan_of
 
@@ -102,13 +105,13 @@ def compare(
     learners: Annotated[
         str | None, typer.Option(help="Names, separated by commas [default: all, each in its better form].")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many orders; learners that cost much get one.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many orders; slow learners get one.")] = 3,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
     """Compare all learners on a folder of features.
 
-    What a file holds decides its tasks: a split, domains, videos (docs/bench.md). The tasks are fixed.
+    The tasks are fixed. Which of them a file gets depends on what it has: a split, domains, videos (docs/bench.md).
     """
     from exll.bench.compare import all_learners, compare_plan
 
@@ -124,9 +127,9 @@ def report(
         Path | None, typer.Option("--out", "-o", help="The folder for the report [default: that of the results].")
     ] = None,
 ) -> None:
-    """Write the report of a run anew.
+    """Write the report of a run again.
 
-    Also of a run that is not finished.
+    The run may be unfinished.
     """
     from exll.bench.report import read_results, report_of, write_report
 
@@ -150,7 +153,7 @@ def _run(plan: "Plan", out: Path, jobs: int | None, cluster: str | None) -> None
     with ExitStack() as stack:
         executor = stack.enter_context(Cluster(cluster)) if cluster is not None else Local(jobs)
         watcher = _Watcher(stack.enter_context(progress_bar()))
-        with stopped_by_ctrl_c(lambda: f"stopped; the same command goes on from there ({out})."):
+        with stopped_by_ctrl_c(lambda: f"stopped; the same command continues from there ({out})."):
             outcome = run(plan, out, executor, watcher, command)
     if outcome.results:
         made = write_report(report_of(outcome.results, plan.name, command), out)
@@ -167,7 +170,7 @@ def _command() -> str:
 
 
 class _Watcher:
-    """A bar where someone looks on; else a line for each cell, so that a log says how far it is."""
+    """A progress bar in a terminal; else a line for each cell, so that a log shows the progress."""
 
     def __init__(self, progress: Any) -> None:
         self._progress = progress

@@ -1,4 +1,4 @@
-"""``exll calibrate``: make the confidence of a model right for where it is used."""
+"""``exll calibrate``: adjust the confidence of a model to the place where it is used."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +34,7 @@ def calibrate(
     photos: Annotated[
         str | None, typer.Argument(metavar="PHOTOS", help=f"Labelled photos. {DATA_HELP}", show_default=False)
     ] = None,
-    forget: Annotated[bool, typer.Option("--forget", help="Take back all calibration of the model.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Remove all calibration from the model.")] = False,
     label: LabelOption = None,
     every: EveryOption = 1,
     json: JsonOption = False,
@@ -42,12 +42,12 @@ def calibrate(
     threads: ThreadsOption = None,
     cache: CacheOption = True,
 ) -> None:
-    """Make the confidence right for where the model is used.
+    """Adjust the confidence to the place where the model is used.
 
-    Takes labelled photos from there, a hundred or so, and sets by them how sure the model is and what it calls unusual
-    and unknown. They are not taught: the class that it names stays the same. The model is saved in place and keeps the
-    calibration when it learns more. Photos that were taught to it, and those of classes that it does not know, are left
-    out.
+    Takes about a hundred labelled photos from there. They set the confidence, and what is called unusual or unknown.
+    They are not taught, and the class in an answer stays the same. The model is saved in place and keeps the
+    calibration when it learns more. Photos that were taught before, and those of classes that the model does not know,
+    are left out.
     """
     if forget == (photos is not None):
         raise typer.BadParameter("name either PHOTOS to calibrate with, or --forget.", param_hint="PHOTOS")
@@ -56,7 +56,7 @@ def calibrate(
         count = learner.classifier.calibration_count_
         learner.classifier.forget_calibration()
         learner.save(model)
-        typer.echo(f"{model}: forgot the calibration with {count:,} examples; its answers are as before it.")
+        typer.echo(f"{model}: forgot the calibration with {count:,} examples; its answers are as they were before.")
         return
     from json import dumps
 
@@ -79,7 +79,7 @@ def calibrate(
     unknown = sorted({str(truth) for truth in found.labels if truth not in classes})
     used = [row for row, truth in enumerate(found.labels) if truth in classes]
     if not used:
-        raise StreamError(f"{model} knows no class of {whole.source}: {', '.join(unknown)}. Teach it them first.")
+        raise StreamError(f"{model} knows no class of {whole.source}: {', '.join(unknown)}. Teach these classes first.")
     X, truths = np.array([found.vectors[row] for row in used]), [found.labels[row] for row in used]
     before = _measured(classifier, X, truths)
     classifier.calibrate(X, truths)
@@ -123,7 +123,7 @@ def _report(result: dict[str, Any]) -> None:
     if result["taught_before"]:
         typer.echo(f"left out {counted(result['taught_before'], 'example')} that the model was taught")
     if result["unknown_classes"]:
-        typer.echo(one_line(f"left out, since the model does not know them: {', '.join(result['unknown_classes'])}"))
+        typer.echo(one_line(f"left out, because the model does not know them: {', '.join(result['unknown_classes'])}"))
     total = result["calibration_examples"]
     in_all = "" if total == result["examples"] else f" ({total:,} in all)"
     typer.echo(f"calibrated with {counted(result['examples'], 'example')}{in_all}; nothing was taught")

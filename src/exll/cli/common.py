@@ -82,12 +82,12 @@ FalseAlarmsOption = Annotated[
 ]
 BackboneOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE", help="The network that sees: a name of 'exll backbone list', or an .onnx file."),
+    typer.Option(metavar="NAME|FILE", help="The network for images: a name of 'exll backbone list', or an .onnx file."),
 ]
 LooksOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=2, help="How often the network looks at a photo: 2 = the whole and its centre [default: 2]."
+        min=1, max=2, help="What the network sees of a photo: 1 = the whole, 2 = also its centre [default: 2]."
     ),
 ]
 BoxOption = Annotated[
@@ -99,7 +99,9 @@ ImagesOption = Annotated[
     typer.Option(metavar="ROOT", help="Where the photos are now, if their folder was moved.", show_default=False),
 ]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of the network [default: cores - 1].")]
-CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep features, so that images are seen once.")]
+CacheOption = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Keep features, so that the network sees each image once.")
+]
 LabelOption = Annotated[
     str | None, typer.Option(help="What a video, an image or a folder of images shows.", show_default=False)
 ]
@@ -136,7 +138,7 @@ def open_model(path: Path, backbone: str | None, threads: int | None = None) -> 
 
 
 def open_image_learner(path: Path, backbone: str | None, threads: int | None, instead: str) -> "ImageLearner":
-    """For commands that take images; ``instead`` says what to do with a model that takes vectors."""
+    """For commands that take images; ``instead`` is the advice for a model that takes vectors."""
     from exll.errors import StreamError
     from exll.vision import ImageLearner
 
@@ -147,7 +149,7 @@ def open_image_learner(path: Path, backbone: str | None, threads: int | None, in
 
 
 def open_classifier(path: Path) -> "ExLLClassifier":
-    """What a model has learned, without the network that sees for it."""
+    """What a model has learned, without its network."""
     from exll.estimator import ExLLClassifier
     from exll.loading import load
 
@@ -203,7 +205,7 @@ def label_of(classifier: "ExLLClassifier", text: str) -> "Label":
 
 
 def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
-    """Whether a file can be written there: said before the work, not after it."""
+    """Check before the work, not after it, that a file can be written there."""
     from exll.errors import InputError
 
     if out.suffix.lower() not in suffixes:
@@ -218,7 +220,7 @@ def check_out(out: Path, what: str, suffixes: tuple[str, ...]) -> None:
 
 
 def check_folder(out: Path) -> None:
-    """Whether a folder is there or can be made: said before the work, not after it."""
+    """Check before the work, not after it, that a folder exists or can be made."""
     from exll.errors import InputError
 
     first_there = next(place for place in (out, *out.absolute().parents) if place.exists())
@@ -258,7 +260,7 @@ def feature_cache(wanted: bool) -> "FeatureCache | None":
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> "Iterator[Progress]":
-    """A bar on stderr with rate and time left, so that stdout stays clean; nothing where nobody sees it."""
+    """A bar on stderr with rate and time left, so that stdout stays clean; nothing if stderr is not a terminal."""
     import sys
 
     if quiet or not sys.stderr.isatty():
@@ -295,7 +297,7 @@ class _NoProgress:
 
 @contextmanager
 def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
-    """For commands that can go on where they stood: Ctrl-C ends them with one sentence and exit code 130."""
+    """For commands that can continue where they stopped: Ctrl-C ends them with one sentence and exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
@@ -304,7 +306,7 @@ def stopped_by_ctrl_c(sentence: Callable[[], str]) -> Iterator[None]:
 
 
 def warn_of_splits(stream: "Stream") -> None:
-    """A folder that holds a data set in parts is easily taken for one that holds classes."""
+    """Warn about a folder whose sub-folders look like parts of a data set and not like classes."""
     from exll.streams.stream import SPLITS
 
     found = sorted((label for label in stream.labels if label.lower() in SPLITS), reverse=True)  # train before test

@@ -24,12 +24,12 @@ BATCH = 16
 
 
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Which objects, tables and lights are drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the drawings.")] = 0,
     out: Annotated[
         Path, typer.Option(help="The folder for the model, its pictures and its pages.", file_okay=False)
     ] = Path("exll-demo"),
 ) -> None:
-    """Teach drawings of household objects, each once, class by class; ask about others, and explain two answers."""
+    """Teach drawings of household objects, one class after the other; ask about others, and explain two answers."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

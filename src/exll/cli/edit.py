@@ -45,7 +45,7 @@ def forget(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="An example itself, for a model that keeps no vectors; with --label.",
+            help="The image of an example, for a model that keeps no vectors; needs --label.",
             show_default=False,
         ),
     ] = None,
@@ -59,8 +59,8 @@ def forget(
 ) -> None:
     """Forget examples: the model becomes the one that never saw them.
 
-    An example goes if all holds for it that you name: exll forget things.exll --class mug --matching 'kitchen/*'
-    forgets the mugs from the kitchen. A class goes with its last example. A model must keep at least one example.
+    An example is forgotten if it meets all conditions: exll forget things.exll --class mug --matching 'kitchen/*'
+    forgets the mugs from the kitchen. A class is removed with its last example. A model must keep at least one example.
     """
     if any(option is not None for option in (image, label, box, backbone)):
         if image is None or label is None or any(option is not None for option in (class_, group, matching)):
@@ -128,13 +128,15 @@ def relabel(
 def rename(
     model: ModelArgument,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The label of a class.", show_default=False)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What to call it from now on.", show_default=False)],
-    merge: Annotated[bool, typer.Option("--merge", help="Where there is a class NEW, make the two one.")] = False,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new label.", show_default=False)],
+    merge: Annotated[
+        bool, typer.Option("--merge", help="If there is already a class NEW, make one class of the two.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Give a class another label, with all its examples.
 
-    With --merge, two classes become one where NEW is a class already.
+    If there is already a class NEW, --merge makes one class of the two.
     """
     from exll.errors import InputError
     from exll.explain.wording import counted

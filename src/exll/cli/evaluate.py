@@ -31,7 +31,7 @@ def evaluate(
     data: DataArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
+        typer.Option("--out", "-o", metavar="FILE", help="Write a page with pictures: an .html file."),
     ] = None,
     inference: InferenceOption = InferenceChoice.fused,
     false_alarms: FalseAlarmsOption = FALSE_ALARMS,
@@ -44,8 +44,8 @@ def evaluate(
 ) -> None:
     """Count right answers on labelled data.
 
-    Counts what exll predict says of the same images: right, wrong, unusual ("maybe") and unknown, in all and per
-    class; which classes are confused; and whether the confidence fits.
+    Shows how many answers of exll predict are right, wrong, unusual ("maybe") and unknown, in all and per class; which
+    classes are confused; and whether the confidence is as high as the share of right answers.
     """
     from json import dumps
 

@@ -1,4 +1,4 @@
-"""``exll explain``: why an image is taken for what it is."""
+"""``exll explain``: why the model gives its answer for an image."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,11 +36,11 @@ def explain(
     model: ModelArgument,
     image: Annotated[
         Path,
-        typer.Argument(metavar="IMAGE", help="An image file; - is one from standard input.", show_default=False),
+        typer.Argument(metavar="IMAGE", help="An image file; - reads one from standard input.", show_default=False),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it as a page with pictures: an .html file."),
+        typer.Option("--out", "-o", metavar="FILE", help="Write a page with pictures: an .html file."),
     ] = None,
     false_alarms: FalseAlarmsOption = FALSE_ALARMS,
     box: BoxOption = None,
@@ -49,10 +49,10 @@ def explain(
     backbone: BackboneOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Say why an image is taken for what it is.
+    """Explain the answer for an image.
 
-    The examples that it resembles most, those of the class that it nearly was, and how local and global inference
-    decided.
+    Shows the examples that the image resembles most, those of the second-best class, and how local and global
+    inference decided.
     """
     from json import dumps
 
@@ -83,7 +83,7 @@ def write_page(
     images: Path | None = None,
     false_alarms: float = FALSE_ALARMS,
 ) -> "Explanation":
-    """Write the page of why an image is taken for what it is."""
+    """Write the page that explains the answer for an image."""
     from exll.explain.explanation_page import page
     from exll.features.regions import region_ref
 

@@ -1,4 +1,4 @@
-"""Groups of commands that are built when one of them is asked for, so that they cost the others no time."""
+"""Groups of commands that are built when one of them is used, so that other commands start faster."""
 
 from collections.abc import MutableMapping
 from functools import cached_property
@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 
 def later(module: str, help: str) -> typer.Typer:
-    """An app that stands in for ``module.app`` until its commands are looked at."""
+    """An app that is replaced by ``module.app`` when its commands are needed."""
 
     class Group(TyperGroup):
         @cached_property

@@ -1,4 +1,4 @@
-"""``exll learn``: teach a model a folder, a table, a video or features."""
+"""``exll learn``: teach a model with a folder, a table, a video or features."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,23 +35,28 @@ if TYPE_CHECKING:
 def _check_records(records: str | None) -> str | None:
     number = records is not None and records.isascii() and records.isdecimal() and int(records) > 0
     if not number and records not in (None, "none", "refs", "vectors"):
-        raise typer.BadParameter(f"must be none, refs, vectors or a number from 1 on; got {records!r}.")
+        raise typer.BadParameter(f"must be none, refs, vectors or a number of at least 1; got {records!r}.")
     return records
 
 
 def learn(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP, show_default=False)],
-    model: Annotated[Path, typer.Option("--model", "-m", help="The model file: made if missing, added to if there.")],
+    model: Annotated[
+        Path, typer.Option("--model", "-m", help="The model file; it is created, or examples are added to it.")
+    ],
     preset: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             callback=check_preset,
-            help="glocal, our best, or paper, the equations of ExLL [default: glocal].",
+            help="glocal, our own learner, or paper, the equations of the paper [default: glocal].",
         ),
     ] = None,
     max_prototypes: Annotated[
-        int | None, typer.Option(min=1, help="Prototypes a class may have at most [default: grows slowly].")
+        int | None,
+        typer.Option(
+            min=1, help="The most prototypes that a class may have [default: grows slowly with its examples]."
+        ),
     ] = None,
     order: Annotated[
         str | None,
@@ -75,7 +80,7 @@ def learn(
     looks: LooksOption = None,
     label: LabelOption = None,
     every: EveryOption = 1,
-    again: Annotated[bool, typer.Option("--again", help="Teach data that was learned already once more.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Teach data again that was learned before.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable file.")] = False,
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between two saves.")] = 30.0,
     threads: ThreadsOption = None,
@@ -83,12 +88,12 @@ def learn(
         bool | None,
         typer.Option(
             "--cache/--no-cache",
-            help="Keep features, so that images are seen once [default: yes; on workers no].",
+            help="Keep features, so that the network sees each image once [default: yes; on workers no].",
             show_default=False,
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Learn in so many processes of this machine.")
+        int | None, typer.Option(min=1, max=256, help="How many processes of this machine learn.")
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -99,7 +104,7 @@ def learn(
     """Teach a model, each example once.
 
     exll learn photos -m things.exll teaches a folder with one sub-folder per class; exll learn 1.jpg 2.jpg --label kiwi
-    -m things.exll teaches single images. Stopped at any moment, the same command goes on where it stood.
+    -m things.exll teaches single images. If it is stopped, the same command continues where it stopped.
     """
     from exll.cluster.parts import folder_beside, remove_leftovers
     from exll.cluster.run import teach_on_cluster
@@ -115,7 +120,9 @@ def learn(
         raise typer.BadParameter(f"the preset {preset} {reason}; leave it out.", param_hint="--max-prototypes")
     on_workers = workers is not None or scheduler is not None
     if workers is not None and scheduler is not None:
-        raise typer.BadParameter("processes of this machine, or a scheduler; not both.", param_hint="--workers")
+        raise typer.BadParameter(
+            "give either --workers, for processes of this machine, or --scheduler; not both.", param_hint="--workers"
+        )
     if on_workers and threads is not None:
         raise typer.BadParameter("a worker has one thread; leave it out.", param_hint="--threads")
     place_for(model)
@@ -126,7 +133,7 @@ def learn(
     lesson, stream = prepare_lesson(learner, whole, order, seed, again)
     if not stream.examples:
         remove_leftovers(folder_beside(model), lesson.fingerprint)
-        _report(model, learner, lesson, json, f"{', '.join(data)} was learned already; --again teaches it once more.")
+        _report(model, learner, lesson, json, f"{', '.join(data)} was learned before; --again teaches it again.")
         return
     warn_of_splits(whole)
     if not json:
@@ -140,7 +147,7 @@ def learn(
         progress.update(task, completed=done)
 
     stoppable = stopped_by_ctrl_c(
-        lambda: f"stopped at {done:,} of {lesson.examples:,}; the same command goes on from there."
+        lambda: f"stopped at {done:,} of {lesson.examples:,}; the same command continues from there."
     )
     with stoppable, progress_bar(json) as progress:
         task = progress.add_task("learning", total=lesson.examples, completed=lesson.position)
@@ -200,12 +207,12 @@ def _announce(whole: "Stream", stream: "Stream", lesson: "Lesson") -> None:
     from exll.explain.wording import counted
 
     if whole.passed_over:
-        typer.echo(f"passing over {counted(len(whole.passed_over), 'file')}: no image, or outside a class", err=True)
+        typer.echo(f"skipping {counted(len(whole.passed_over), 'file')}: not an image, or outside a class", err=True)
     known = len(whole.examples) - len(stream.examples)
     if known:
         typer.echo(f"{known:,} of {len(whole.examples):,} examples were learned before", err=True)
     if lesson.position:
-        typer.echo(f"going on at {lesson.position:,} of {lesson.examples:,}", err=True)
+        typer.echo(f"continuing at {lesson.position:,} of {lesson.examples:,}", err=True)
 
 
 def _model_for(
@@ -219,7 +226,7 @@ def _model_for(
     looks: int | None,
     thumbnails: int | None,
 ) -> "Model":
-    """The model of that file, or a new one; an option that a model's first example has fixed must not differ."""
+    """The model of that file, or a new one; options that are fixed by the first example must not differ."""
     from exll.errors import InputError
     from exll.estimator import ExLLClassifier
     from exll.features.backbone import DEFAULT
@@ -267,7 +274,7 @@ def _report(path: Path, model: "Model", lesson: "Lesson", json: bool, remark: st
         show_skipped(lesson.skipped, lesson.skipped_named)
         raise StreamError(
             f"nothing could be learned from {lesson.source}: "
-            f"of {counted(lesson.examples, 'example')} not one could be read."
+            f"of {counted(lesson.examples, 'example')}, none could be read."
         )
     summary: dict[str, Any] = {
         "source": lesson.source,

@@ -33,7 +33,7 @@ from exll.version import __version__
 
 app = typer.Typer(
     name="exll",
-    help="A lifelong learner that explains itself: taught one example at a time, it forgets nothing and says why.",
+    help="A learner that explains its answers. It learns one example at a time and keeps what it has learned.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,19 +41,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary fits a line of a narrow terminal
-    ("demo", demo, "Learn drawn things, and explain two answers."),
-    ("learn", learn, "Teach a model photos, a table, a video or features."),
-    ("predict", predict, "Say what images are."),
+    ("demo", demo, "Learn drawn objects, and explain two answers."),
+    ("learn", learn, "Teach a model with photos, a table, a video or features."),
+    ("predict", predict, "Say what images show."),
     ("evaluate", evaluate, "Count right answers on labelled data."),
-    ("calibrate", calibrate, "Make the confidence right where it is used."),
-    ("explain", explain, "Say why an image is taken for what it is."),
+    ("calibrate", calibrate, "Adjust the confidence to where it is used."),
+    ("explain", explain, "Explain the answer for an image."),
     ("rules", rules, "Show the rules of a model."),
     ("progress", progress, "Say which classes need more examples."),
-    ("suspects", suspects, "Name examples that may have a wrong label."),
-    ("forget", forget, "Forget examples, as if never taught."),
+    ("suspects", suspects, "List examples that may have a wrong label."),
+    ("forget", forget, "Forget examples, as if they were never taught."),
     ("relabel", relabel, "Give examples another label."),
     ("rename", rename, "Give a class another label."),
-    ("merge", merge, "Make one model of several."),
+    ("merge", merge, "Make one model from several."),
     ("info", info, "Show what a model file holds."),
     ("studio", studio, "Teach, ask and correct in the browser."),
     ("map", map_command, "Draw which groups of examples look alike."),
@@ -62,7 +62,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
 )
 for name, command, summary in COMMANDS:
     app.command(name, short_help=summary)(command)
-app.add_typer(later("exll.cli.bench", "Compare learners by the paper's protocols."), name="bench")
+app.add_typer(later("exll.cli.bench", "Compare learners with the paper's protocols."), name="bench")
 app.add_typer(backbone.app, name="backbone")
 
 
@@ -112,5 +112,5 @@ def run() -> None:
         if _wanted["debug"]:
             raise
         reason = f"{type(error).__name__}: {_printable(str(error))}"
-        typer.echo(f"exll: something went wrong inside ({reason}); exll --debug shows where.", err=True)
+        typer.echo(f"exll: internal error ({reason}); exll --debug shows where.", err=True)
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""``exll map``: a picture of the prototypes and how they lie to each other."""
+"""``exll map``: a picture of the prototypes, with similar ones close together."""
 
 import enum
 from pathlib import Path
@@ -35,13 +35,16 @@ def map_command(
         Path, typer.Option("--out", "-o", metavar="FILE", help="The picture to write: .png, .svg or .html.")
     ] = Path("map.html"),
     method: Annotated[
-        MethodChoice, typer.Option(help="How prototypes are laid flat; auto takes tsne from 12 prototypes on.")
+        MethodChoice,
+        typer.Option(help="How prototypes are placed on the map; auto uses tsne with 12 prototypes or more."),
     ] = MethodChoice.auto,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of t-SNE: another seed, another layout.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The seed of t-SNE; another seed gives another layout.")
+    ] = 0,
     images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a model's prototypes: which lie close together, how large they are, and of which class."""
+    """Draw a model's prototypes: which are similar, how many examples each has, and which class it belongs to."""
     from json import dumps
 
     check_out(out, "a map", FORMATS)

@@ -1,4 +1,4 @@
-"""``exll merge``: one model file of several."""
+"""``exll merge``: one model file from several."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,14 +17,14 @@ def merge(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The model file to write.")],
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if an example has several labels.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there, also one of the models.")
+        bool, typer.Option("--force", help="Replace the file if it exists, even if it is one of the models.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Make one model of several that were taught apart, as if one had been taught everything.
+    """Make one model from several, as if one model had been taught everything.
 
-    All must have the same network and the same parameters. Classes with the same label become one. An example that
-    several of them have learned counts several times.
+    All must have the same network and the same parameters. Classes with the same label become one class. An example
+    that several models have learned counts several times.
     """
     from json import dumps
 
@@ -37,9 +37,9 @@ def merge(
 
     place_for(out)
     if out.exists() and not force:
-        raise InputError(f"{out} is there already; name another file, or replace it with --force.")
+        raise InputError(f"{out} already exists; name another file, or replace it with --force.")
     if len({path.resolve() for path in models}) < len(models):
-        raise InputError("a model can be merged with others only; one of these files is named twice.")
+        raise InputError("a model cannot be merged with itself; one of these files is named twice.")
     save = Saver(out)
     parts = [load_to_edit(path) for path in models]
     check_mergeable(parts, [str(path) for path in models])

@@ -1,4 +1,4 @@
-"""``exll predict``: what new images are."""
+"""``exll predict``: what new images show."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,12 +41,12 @@ def predict(
         list[Path],
         typer.Argument(
             metavar="IMAGES...",
-            help="Image files, or folders of them; - is an image from standard input.",
+            help="Image files, or folders of images; - reads an image from standard input.",
             show_default=False,
         ),
     ],
     inference: InferenceOption = InferenceChoice.fused,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="Name the N likeliest classes of each image.")] = 1,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Show the N most probable classes of each image.")] = 1,
     false_alarms: FalseAlarmsOption = FALSE_ALARMS,
     csv: Annotated[
         bool, typer.Option("--csv", help="Print as CSV: path,label,probability,runner_up,known,level,novelty,error.")
@@ -57,11 +57,11 @@ def predict(
     threads: ThreadsOption = None,
     cache: CacheOption = True,
 ) -> None:
-    """Say what images are.
+    """Say what images show.
 
     The answer is a label with its probability and the second-best label. It begins with "maybe" where the image is
-    unlike those that were taught, and it is "unknown" where nothing known is near. Exits with 1 if any image could not
-    be read.
+    unlike those that were taught, and it is "unknown" where it resembles nothing that was taught. The exit code is 1 if
+    an image could not be read.
     """
     region = parse_box_option(box)
     learner = open_image_learner(model, backbone, threads, "ask it in Python, or with exll evaluate.")
@@ -132,7 +132,7 @@ def _answers(
     false_alarms: float,
     top: int,
 ) -> list[dict[str, Any]]:
-    """All that can be read is asked in one go: one by one, many images take twice as long."""
+    """All readable images are asked about in one call: one by one, many images take twice as long."""
     import numpy as np
 
     vectors = [one.vector for one in extracted if one.vector is not None]
@@ -180,7 +180,7 @@ def _sentence(answer: dict[str, Any]) -> str:
     if len(named) > 1:
         said = ", ".join(f"{one['label']} ({confidence(one['probability'])})" for one in named)
     if answer["level"] == "unusual":
-        said = f"maybe {said}: it is unlike the photos I was taught"
+        said = f"maybe {said}: it is unlike the photos that were taught"
     return f"{answer['path']}: {said}"
 
 

@@ -1,4 +1,4 @@
-"""``exll progress``: have I taught enough?"""
+"""``exll progress``: which classes need more examples."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 HEADER = ("class", "examples", "groups", "photos like these", "new places", "what would help most")
 LONGEST_LABEL = 40
 BY_HISTORY = (
-    '"photos like these" is the share of the last examples that were recognised before they were learned: more is not '
-    "known of a young model, and with a preset other than glocal."
+    '"photos like these" is the share of the last examples that were recognised before they were learned. A young '
+    "model, or one with a preset other than glocal, can say no more."
 )
 CANNOT_KNOW = (
-    "It has seen only the photos you taught: if all come from one place, it cannot know how it will do elsewhere. "
-    "exll evaluate with photos from there tells, and exll calibrate makes its confidence right there."
+    "The model has seen only the photos you taught. If all come from one place, it cannot know how often it is right "
+    "elsewhere. Use exll evaluate with photos from there, and exll calibrate to adjust its confidence."
 )
 
 
@@ -31,7 +31,7 @@ def progress(
     """Say which classes need more examples.
 
     Per class, how probable the right answer is: for photos like those that were taught, and for photos from new places.
-    The model finds out by leaving out examples, each with all that came with it.
+    To find out, the model leaves out examples, each together with its group.
     """
     from json import dumps
 
@@ -43,7 +43,10 @@ def progress(
         typer.echo(line)
     enough = sum(entry.verdict == "enough" for entry in classes)
     rest = len(classes) - min(top, len(classes))
-    typer.echo(f"{enough:,} of {len(classes):,} classes seem taught enough" + (f"; {rest:,} not shown" if rest else ""))
+    typer.echo(
+        f"{enough:,} of {len(classes):,} classes seem to have enough examples"
+        + (f"; {rest:,} not shown" if rest else "")
+    )
     if classes[0].groups is None:
         typer.echo(BY_HISTORY)
     typer.echo(CANNOT_KNOW)

@@ -55,7 +55,8 @@ def rules(
     images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the rules of a model, the largest share of a class first; single examples are counted as unusual."""
+    """Print the rules of a model, those with the most examples of a class first; prototypes of one example are only
+    counted."""
     from json import dumps
 
     from exll.errors import InputError

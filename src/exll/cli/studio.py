@@ -31,11 +31,11 @@ def studio(
         typer.Option(
             metavar="NAME",
             callback=check_preset,
-            help="Which learner; with another one than before, all examples are relearned.",
+            help="The preset of the learner; if it is another one than before, all examples are learned again.",
         ),
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="One more host name to accept.", show_default=False)
+        list[str] | None, typer.Option(metavar="NAME", help="Another host name to accept.", show_default=False)
     ] = None,
     tls: Annotated[
         bool | None,
@@ -58,7 +58,7 @@ def studio(
 ) -> None:
     """Open the studio in the browser.
 
-    Pages to teach with photos or a webcam, to see what the model thinks and why, and to correct it.
+    It has pages to teach with photos or a webcam, to see answers and their reasons, and to correct the model.
     """
     from exll.errors import InputError
     from exll.installing import install_command

@@ -1,4 +1,4 @@
-"""``exll suspects``: training images whose label the others contradict."""
+"""``exll suspects``: training images whose label is probably wrong."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -22,15 +22,18 @@ def suspects(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Write them as a page, each beside what contradicts it: an .html file."
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a page that shows each beside the examples that contradict it: an .html file.",
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many to show at most.")] = 20,
     images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Name training images whose label is probably wrong, judged by all the others, and images taught under two
-    labels."""
+    """List training images whose label is probably wrong, judged by all other images, and images that were taught with
+    two labels."""
     from json import dumps
 
     if out is not None:

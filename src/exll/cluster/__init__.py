@@ -8,6 +8,6 @@
         -> run: the last one, behind what the model knew before, with the lesson that says what was learned
 
 ``tree`` knows which models are finished and which can be made now; ``parts`` keeps their files in a folder until the
-whole is saved, so whoever stops goes on from there; ``handing_out`` gives the workers tasks and counts who dies of
-them; ``workers`` opens the processes of this machine, or the scheduler of a Dask cluster.
+whole is saved, so that a stopped run can continue; ``handing_out`` gives tasks to the workers and counts workers that
+die; ``workers`` starts the processes of this machine, or connects to the scheduler of a Dask cluster.
 """

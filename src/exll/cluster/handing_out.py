@@ -1,4 +1,4 @@
-"""Tasks for the workers, as many as there are workers; what they give is kept as it comes."""
+"""Tasks for the workers, one per worker at a time; their results are kept as they come."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -20,10 +20,10 @@ Progress: TypeAlias = Callable[[int], None]  # gets how many examples are learne
 
 
 def hand_out(tree: ModelTree, workers: Workers, progress: Progress) -> None:
-    """Have all models made.
+    """Have the workers make all models.
 
-    A task whose worker dies is tried again. One that was there at two deaths is tried alone, when all others are done:
-    if that worker dies too, the task is the reason.
+    A task whose worker dies is tried again. A task during which two workers died is tried alone when all others are
+    done: if that worker dies too, the task is the reason.
     """
     running: dict[Any, Node] = {}
     deaths: Counter[Node] = Counter()
@@ -64,7 +64,7 @@ def _packed(job: Any) -> bytes:
 
 
 def _finish(tree: ModelTree, node: Node, future: Any) -> int:
-    """Keep what a worker gave, or say in one sentence why it gave nothing; how many died of it is given."""
+    """Keep the result of a worker, or raise one sentence about why there is none; returns how many workers died."""
     try:
         tree.finish(node, future.result())
     except ExLLError:
@@ -76,6 +76,6 @@ def _finish(tree: ModelTree, node: Node, future: Any) -> int:
         if not isinstance(missing, ImportError) or not str(missing.name).startswith("exll"):
             raise
         raise ClusterError(
-            f"the scheduler and every worker need exll {__version__}; one of them has none, or another one."
+            f"the scheduler and every worker need exll {__version__}; one of them has no exll, or another version."
         ) from error
     return 0

@@ -55,7 +55,9 @@ class Parts:
             others = [words for key, words in IN_WORDS.items() if found[key] != manifest[key]]
             source = found["source"]
         except (ValueError, KeyError, TypeError) as error:
-            raise ClusterError(f"the manifest of {self.folder} is damaged; remove the folder to begin anew.") from error
+            raise ClusterError(
+                f"the manifest of {self.folder} is damaged; remove the folder to start again."
+            ) from error
         if others:
             raise ClusterError(
                 f"{self.folder} holds the parts of a run over {source} with {others[0]}; finish that run "

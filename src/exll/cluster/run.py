@@ -43,8 +43,8 @@ def learn_on_cluster(
 
     ``workers`` starts so many processes on this machine; ``client`` is a Dask client, or the address of a scheduler. An
     ``order`` and the other options are those of ``exll learn``. Where a ``path`` is given the model is saved there at
-    the end. Until then all that is finished is kept beside it, in ``path + ".parts"``, and the same call goes on from
-    there.
+    the end. Until then all that is finished is kept beside it, in ``path + ".parts"``, and the same call continues
+    from there.
 
     A script that calls this with ``workers`` needs ``if __name__ == "__main__":``, as with any processes of Python.
 
@@ -122,7 +122,7 @@ def teach_on_cluster(
 
 
 def _check_mergeable(model: Model, stream: Stream) -> None:
-    """Said before the work, not after it."""
+    """Checked before the work, not after it."""
     classifier = model.classifier
     width = 0 if stream.vectors is None else stream.vectors.shape[1]
     if width and keeps_lengths(classifier.lengths, classifier.preset, width):

@@ -32,7 +32,7 @@ class ModelTree:
             self.root = -1, self.root[1]
 
     def _find(self, node: Node) -> None:
-        """Go on with what an earlier run has finished."""
+        """Continue with what an earlier run has finished."""
         if self.parts.whole(node):
             self.held[node] = self.parts.place(node)
         elif node in self.made_of:
@@ -42,7 +42,7 @@ class ModelTree:
             self.held[node] = None
 
     def ready(self) -> list[Node]:
-        """What can be made now, what is needed first before what is needed later."""
+        """The models that can be made now, those that are needed first at the front."""
         return list(self._ready(self.root))
 
     def _ready(self, node: Node) -> Iterator[Node]:
@@ -72,7 +72,7 @@ class ModelTree:
         return learn_shard, (self.task, examples, self.task.source if examples[0].path is None else seen, into)
 
     def finish(self, node: Node, result: Any) -> None:
-        """Keep what a worker gave."""
+        """Keep the result of a worker."""
         place = self.parts.place(node)
         model, skipped = (result, None) if node in self.made_of else result
         if isinstance(model, bytes):

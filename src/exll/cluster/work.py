@@ -171,7 +171,7 @@ def _opened(network: OnnxNetwork) -> OnnxBackbone:
     try:
         return OnnxBackbone(network.source, 1, network.resize, network.looks, network.identity)
     except OtherBackboneError as error:
-        raise BackboneError(f"the network {error.source} of a worker is another one than here.") from error
+        raise BackboneError(f"the network {error.source} of a worker is not the same as here.") from error
 
 
 @lru_cache(maxsize=1)

@@ -11,13 +11,13 @@ from typing import Any
 from exll.errors import ClusterError
 from exll.installing import install_command
 
-KEPT = "what is finished is kept, and the same command goes on from there."
+KEPT = "what is finished is kept, and the same command continues from there."
 ANSWER_SECONDS = 10
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Workers:
-    """A Dask client and its workers. ``release`` says that they are not needed any more."""
+    """A Dask client and its workers. ``release`` frees them."""
 
     def __init__(self, client: Any, release: Callable[[], None] = lambda: None) -> None:
         self.client, self.release = client, release
@@ -30,7 +30,7 @@ class Workers:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """While the client is asked for many things: whatever breaks when it loses its scheduler is one sentence."""
+        """Inside the block, every error of a client that has lost its scheduler becomes one sentence."""
         dask, distributed = dask_modules()
         try:
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # tasks hold models
@@ -40,14 +40,14 @@ class Workers:
 
     @property
     def dashboard(self) -> str | None:
-        """Where one can watch them."""
+        """The address of Dask's dashboard."""
         link: str | None = self.client.dashboard_link
         return link if link and (not self.on_this_machine or _has_dashboard()) else None
 
 
 @contextmanager
 def local_workers(count: int) -> Iterator[Workers]:
-    """So many processes, each with one thread. One that dies is replaced."""
+    """This number of processes, each with one thread. A process that dies is replaced."""
     dask, distributed = dask_modules()
     settings = {
         "distributed.scheduler.allowed-failures": 0,  # so that every death is told; exll.cluster.handing_out counts

@@ -1,5 +1,5 @@
-"""State that one writer changes at a time, that others may ask between two changes, and that says so when a change
-broke off."""
+"""State that one writer changes at a time, that others may read between two changes, and that raises an error after a
+change was interrupted."""
 
 import copy
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class Guarded(Generic[Answers]):
     """A subclass changes itself inside ``_changing`` and makes its answers in ``_make_answers``: a snapshot that
     shares nothing with what learning changes, kept until the next change.
 
-    :meth:`publish` keeps a whole moment: a learner that can be asked everything, and that nobody has to wait for.
+    :meth:`publish` keeps a snapshot: a learner that answers every question without waiting for the writer.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Guarded(Generic[Answers]):
             return self._answers
 
     def publish(self) -> Self:
-        """Copy this moment, exact answers included, for those who ask while learning goes on."""
+        """Keep a snapshot, exact answers included, for readers while learning continues."""
         with self.lock:
             answers = self._current_answers()
             published = object.__new__(type(self))
@@ -58,7 +58,7 @@ class Guarded(Generic[Answers]):
             return published
 
     def published(self) -> Self | None:
-        """What was published last, without waiting for anybody who learns; None before the first time."""
+        """The last snapshot, without waiting for the writer; None before the first one."""
         return self._published
 
     def _shared(self) -> dict[int, Any]:
@@ -71,7 +71,7 @@ class Guarded(Generic[Answers]):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Alone, and with a keyboard interrupt held back. Whoever breaks off inside leaves a model that says so."""
+        """Alone, and with keyboard interrupts held back. An exception inside marks the state as broken."""
         with self.lock, interrupt_deferred():
             self._check_complete()
             self._answers = None
@@ -82,15 +82,13 @@ class Guarded(Generic[Answers]):
     def _check_whole(self) -> None:
         if self._broken:
             raise LearningInterruptedError(
-                "learning broke off inside a sample, so this model can no longer be trusted; load the last saved one."
+                "learning stopped in the middle of a sample, so this model may be wrong; load the last saved one."
             )
 
     def _check_complete(self) -> None:
         self._check_whole()
         if self._is_published:
-            raise InputError(
-                "this is a published moment of a model, only to be asked; use the model that published it."
-            )
+            raise InputError("this is a read-only snapshot of a model; use the model that it was taken from.")
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:

@@ -1,4 +1,4 @@
-"""Ctrl-C waits for a moment at which nothing is half done."""
+"""Ctrl-C waits until no change is half done."""
 
 import signal
 import threading

@@ -1,1 +1,1 @@
-"""Why: rules made of the samples the model learned from."""
+"""Explanations of answers, made of the samples that the model learned from."""

@@ -48,7 +48,7 @@ def contributions(inference: Inference, x: Vector, k: int) -> list[Contribution]
 
 
 def without(inference: Inference, x: Vector, prototype: int) -> Without:
-    """What global inference would say had this prototype's examples never been in its class."""
+    """The answer of global inference if this prototype's examples had never been in its class."""
     row = inference.row_of_prototype(prototype)
     k = inference.class_of_row(row)
     scores = inference.scores(x[None, :], "global")[0]

@@ -1,4 +1,4 @@
-"""How a model does on labelled data that it has not seen, counted by what it says: right, wrong, unusual, unknown."""
+"""How often a model is right on labelled data that it has not seen: counts of right, wrong, unusual and unknown."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ STEPS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)  # of confidence
 
 
 class Answer(Protocol):
-    """What a model says of one example: an :class:`exll.Prediction`."""
+    """The answer of a model for one example: an :class:`exll.Prediction`."""
 
     @property
     def label(self) -> Label: ...

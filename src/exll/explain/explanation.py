@@ -74,7 +74,7 @@ class Explanation:
     when local and global inference gave these answers; it is empty where that never happened, and where the preset
     does not count. Where the fused score is a sum, it is ``class_share`` times the global one, plus ``local_score``,
     what the hit adds, plus ``lifted_score``, what the lift adds; those that end in ``_against`` are the runner-up's.
-    The paper's is no sum, and they are None.
+    The paper's score is not a sum, and they are None.
 
     ``examples_of_nothing`` are the names of the examples that belong to no class and are more like the input than every
     prototype is, the nearest first; where there is one, the level is "unknown".

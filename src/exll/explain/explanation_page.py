@@ -69,7 +69,7 @@ class ScoreSum:
 
 @dataclass(frozen=True)
 class Combined:
-    """How local and global inference became one answer."""
+    """How local and global inference were combined."""
 
     rule: str
     scores: list[ScoreSum]  # empty where the fused score is no sum

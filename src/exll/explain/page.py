@@ -24,7 +24,7 @@ def environment(*folders: Path) -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
     def asset(name: str) -> Markup:
-        """A style sheet or a script, unchanged. It is no template: CSS may hold what Jinja takes for a comment."""
+        """A style sheet or a script, unchanged. It is not a template: CSS may hold what Jinja takes for a comment."""
         return Markup(loader.get_source(made, name)[0])
 
     made.filters |= {

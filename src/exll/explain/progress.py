@@ -1,8 +1,8 @@
-"""Have I taught enough? Answered per class from what was taught, without any test data.
+"""Which classes need more examples, judged from what was taught, without any test data.
 
-The model leaves out samples, each with all that came with it, and looks how probable the right answer is without them.
-A preset that cannot do this, and a young model, has only how the last examples fared before they were learned. In a
-clip every frame is recognised by the one before, so this says nothing about another place.
+The model leaves out samples, each with its group, and computes how probable the right answer is without them. A preset
+that cannot do this, and a young model, only know how often the last examples were recognised before they were learned.
+In a clip, every frame is recognised by the frame before, so this says nothing about new places.
 """
 
 from collections import Counter
@@ -149,4 +149,8 @@ def _advice(
     far_below = elsewhere is not None and elsewhere < like_these - MUCH_BELOW
     if far_below and (like_these >= ENOUGH or confused_with is None):
         return OTHER_PLACES
-    return MORE_EXAMPLES if confused_with is None else f'Teach it examples that tell it from "{confused_with}".'
+    return (
+        MORE_EXAMPLES
+        if confused_with is None
+        else f'Teach it examples that show how it differs from "{confused_with}".'
+    )

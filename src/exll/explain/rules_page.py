@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ClassRules:
-    """The rules of a class: the largest open, some smaller ones folded, and pictures of what is like nothing else."""
+    """The rules of a class: the largest open, some smaller ones folded, and pictures of unusual examples."""
 
     label: Label
     examples: int

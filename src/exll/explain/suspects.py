@@ -2,8 +2,8 @@
 
 Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
 the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank), so n
-examples cost little more than one model. The labels themselves then say how far that model can be trusted and how many
-of them are wrong, and so of each label how probably it is.
+examples cost little more than one model. From the labels it is then estimated how far that model can be trusted, how
+many labels are wrong, and how probable it is for each label.
 """
 
 from collections import defaultdict

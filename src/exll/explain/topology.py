@@ -1,6 +1,6 @@
 """The map of a model: its prototypes laid out in two dimensions, and what both of its drawings need.
 
-Positions come from the centres alone, by Euclidean distance. They show who is near whom; they are not what inference
+Positions come from the centres alone, by Euclidean distance. They show which are close; they are not what inference
 measures, which happens in all dimensions and with the precision.
 """
 
@@ -234,7 +234,7 @@ class _Placing:
 
 
 def colours(count: int) -> list[str]:
-    """One colour a class: Okabe and Ito's for few, else hues a golden angle apart in three lightnesses (OKLCH).
+    """One colour per class: Okabe and Ito's for few, else hues a golden angle apart in three lightnesses (OKLCH).
 
     Many colours cannot all be told apart, so no drawing relies on them: the labels say the same.
     """

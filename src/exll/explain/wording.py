@@ -22,7 +22,7 @@ def readable(text: Any, most: int) -> str:
 
 
 def file_name(ref: str) -> str:
-    """The last part of a path: whole ones are too much to read or to listen to."""
+    """The last part of a path: whole paths are too long to read."""
     return readable(ref.replace("\\", "/").rstrip("/").rpartition("/")[2], LONGEST_FILE_NAME)
 
 
@@ -49,7 +49,7 @@ def confidence(probability: float) -> str:
 
 
 def in_brackets(probability: float, runner_up: Any) -> str:
-    """What stands in brackets after an answer; ``runner_up`` is None while there is no other class.
+    """The words in brackets after an answer; ``runner_up`` is None while there is no other class.
 
     >>> in_brackets(0.926, "apple"), in_brackets(1.0, None)
     ('(92.6%, else apple)', '(the only class it knows)')

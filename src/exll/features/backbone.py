@@ -28,7 +28,7 @@ BATCH = 4  # images that go through the network together: more at once are slowe
 
 @dataclass(frozen=True)
 class View:
-    """An image made ready for the network: decoded once, whatever is asked of it."""
+    """An image prepared for the network: decoded once, for several questions."""
 
     picture: Image  # upright and perhaps reduced; only the region, where one was named
     boxes: tuple[Box, ...]  # where in the picture the network looks, as shares of its width and height
@@ -99,7 +99,7 @@ class OnnxBackbone:
 
     @property
     def source(self) -> str:
-        """What opens this network again: its name, or the path of its file."""
+        """The name or the path that opens this network again."""
         return self.name if self.path is None else str(self.path.resolve())
 
     def metadata(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class OnnxBackbone:
         return self.run([self.prepare(image, box).inputs for image, box in zip(images, regions, strict=True)])
 
     def see(self, image: "ImageSource | View", box: Any = None) -> Seen:
-        """One image, decoded once and run once, for whatever may be asked about it."""
+        """One image, decoded once and run through the network once, for several questions."""
         view = image if isinstance(image, View) else self.prepare(image, box)
         outputs = [self.preprocessing.features_output]
         if self.preprocessing.map_output is not None:
@@ -205,14 +205,14 @@ def _metadata(content: bytes, name: str) -> dict[str, str]:
     try:
         return metadata_of(content)
     except ValueError as error:
-        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{name} is not a network that ONNX Runtime can run.") from error
 
 
 def _check_one_file(content: bytes, path: Path) -> None:
     try:
         external = has_external_data(content)
     except ValueError as error:
-        raise BackboneError(f"{path.stem} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{path.stem} is not a network that ONNX Runtime can run.") from error
     if external:
         raise BackboneError(
             f"{path} keeps its weights in another file, so nobody could tell which network it is; save it as one file "
@@ -231,7 +231,7 @@ def _session(content: bytes, threads: int | None, name: str) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime raises a family of its own for every way a file can be wrong
-        raise BackboneError(f"{name} is no network that ONNX Runtime can run.") from error
+        raise BackboneError(f"{name} is not a network that ONNX Runtime can run.") from error
 
 
 def _opened_again(

@@ -1,7 +1,7 @@
 """Feature vectors that were computed before, by backbone and image content, in one SQLite file of bounded size.
 
-SQLite makes it safe for several processes at once. A cache is never worth a run: whatever goes wrong with it (a full
-disk, a damaged file, a folder that cannot be written) only means that vectors are computed again.
+SQLite makes it safe for several processes at once. An error of the cache (a full disk, a damaged file, a folder that
+cannot be written) never stops a run; vectors are then computed again.
 """
 
 import contextlib
@@ -101,7 +101,7 @@ class FeatureCache:
         connection.execute("PRAGMA incremental_vacuum")
 
     def _connection(self) -> sqlite3.Connection:
-        """One connection a thread: SQLite's are not for sharing."""
+        """One connection per thread: SQLite's cannot be shared."""
         connection: sqlite3.Connection | None = getattr(self._threads, "connection", None)
         if connection is None:
             path = self._path or cache_folder() / "features.sqlite"

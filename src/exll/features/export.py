@@ -116,7 +116,7 @@ def preprocessing_of(published: Published) -> dict[str, Any]:
 
 @contextmanager
 def _their_warnings_ignored() -> Iterator[None]:
-    """torch and timm deprecate parts of each other, which is nothing that our caller could mend."""
+    """torch and timm deprecate parts of each other, and our caller cannot change that."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -147,8 +147,8 @@ def _create(torch: Any, timm: Any, published: Published, weights: Path | None, r
             model = timm.create_model(published.timm_name, pretrained=True)
         except Exception as error:  # the hub's library, its transport and timm each raise their own
             raise BackboneError(
-                f"the weights of {published.name} could not be fetched from the hub ({type(error).__name__}): "
-                f"fetch {published.timm_name} where there is a network and use --weights FILE."
+                f"the weights of {published.name} could not be downloaded from the hub ({type(error).__name__}): "
+                f"fetch {published.timm_name} on a machine with internet access and use --weights FILE."
             ) from error
         return model.eval()
     with torch.random.fork_rng(devices=[]):
@@ -168,7 +168,7 @@ def _read_weights(torch: Any, path: Path) -> dict[str, Any]:
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # every way a file can be wrong has an error of its own
-        raise BackboneError(f"{path} is no file of weights that torch or safetensors can read safely.") from error
+        raise BackboneError(f"{path} is not a file of weights that torch or safetensors can read safely.") from error
     if not isinstance(state, dict) or not all(torch.is_tensor(value) for value in state.values()):
         raise BackboneError(f"{path} must hold a state dict, names with their tensors, and holds something else.")
     return state

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The user's cache folder, or what EXLL_CACHE names; made where it is missing."""
+    """The user's cache folder, or the folder in EXLL_CACHE; it is created if it is missing."""
     named = os.environ.get("EXLL_CACHE")
     if named:
         folder = Path(named)

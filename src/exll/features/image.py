@@ -1,4 +1,4 @@
-"""Images from the world: an upright RGB picture, or one sentence that says why not."""
+"""Reads images of any origin: an upright RGB picture, or one sentence that says why not."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What a file that is no image of ours looks like, in words for the person who brought it."""
+"""What a file seems to be that cannot be read as an image, in words for an error message."""
 
 _STARTS = (  # where, what, in words
     (4, b"ftyp", "a video"),

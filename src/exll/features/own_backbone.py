@@ -108,7 +108,7 @@ class OwnBackbone:
         return self.run([self.prepare(image, box).inputs for image, box in zip(images, regions, strict=True)])
 
     def see(self, image: ImageSource | View, box: Any = None) -> Seen:
-        """One image, decoded once and run once, for whatever may be asked about it."""
+        """One image, decoded once and run through the network once, for several questions."""
         picture = (image if isinstance(image, View) else self.prepare(image, box)).picture
         if not self.has_map:
             return Seen(picture, (WHOLE,), self._vectors([picture])[0], None)
@@ -129,7 +129,7 @@ class OwnBackbone:
 
 
 class ClosedNetwork(OwnBackbone):
-    """A network of which only that is known what a model file says: for edits of a model that need no network."""
+    """A network that is known only from a model file: for edits of a model that need no network."""
 
     def __init__(self, known: dict[str, Any], width: int) -> None:
         self._known, self.width = known, width

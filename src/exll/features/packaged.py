@@ -125,7 +125,7 @@ def choice_of(name: str) -> Choice | None:
         return None
     if parts is None:
         raise BackboneError(
-            f"{name!r} is no name of a network; it would be like {start[0]}, {start[0]}@160 (the size of its input) "
+            f"{name!r} is not the name of a network; names are like {start[0]}, {start[0]}@160 (the size of its input) "
             f"or {start[0]}:7,last (which outputs are taken)."
         )
     depths = tuple(parts[4].split(",")) if parts[4] else USUAL_DEPTHS

@@ -63,7 +63,7 @@ class Preprocessing:
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise BackboneError(
-                f"{where} does not say rightly how to prepare an image ({_reason(error)}); it needs {OPTIONS}."
+                f"{where} does not say correctly how to prepare an image ({_reason(error)}); it needs {OPTIONS}."
             ) from error
         size, resize_to = preprocessing.size, preprocessing.resize_to
         if not 1 <= size <= resize_to <= LARGEST_SIZE or 0.0 in preprocessing.std:

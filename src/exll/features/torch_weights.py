@@ -54,7 +54,7 @@ def read_torch_weights(content: bytes, where: str) -> dict[str, NDArray[Any]]:
         raise
     except Exception as error:  # pickle fails in as many ways as there are bytes
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise BackboneError(f"{where} is no table of tensors as torch used to save them ({reason}).") from error
+        raise BackboneError(f"{where} is not a table of tensors as torch used to save them ({reason}).") from error
 
 
 def _read(file: io.BytesIO) -> dict[str, NDArray[Any]]:

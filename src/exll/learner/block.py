@@ -1,4 +1,4 @@
-r"""Blocks that equal single steps.
+r"""Learning in blocks, with the same result as one sample at a time.
 
 For a block of rows every product with the means, $p_j^T \Lambda x_i$, is made at once against the state at the block's
 start. While the rows are then learned in order, means move and appear; a mean that moved towards x_r has products that

@@ -245,10 +245,10 @@ class ExLL(Guarded[Inference], ABC):
         return False
 
     def forget(self, samples: Sequence[Learned]) -> None:
-        """Be as if these samples had never been learned; at least one other must be left."""
+        """Forget these samples, as if they had never been learned; at least one other must be left."""
         self.check_forgettable(samples)
         if len(samples) >= self.sample_count:
-            raise InputError("a model cannot forget all that it has learned; begin a new one instead.")
+            raise InputError("a model cannot forget all that it has learned; start a new one instead.")
         with one_blas_thread(), self._changing():
             self._unmeasure()
             self._forget(samples)
@@ -259,7 +259,7 @@ class ExLL(Guarded[Inference], ABC):
         self._check_forgettable(samples)
 
     def _unmeasure(self) -> None:
-        """Means are about to change by themselves; what follows from them is made anew when it is needed."""
+        """The means are about to change; what follows from them is computed again when it is needed."""
         self._outdated = True
         for means in (self._megaclouds, self._prototypes):
             means.unmeasure()
@@ -278,7 +278,7 @@ class ExLL(Guarded[Inference], ABC):
             self._labels = list(number_of)
 
     def _absorb_shared(self, other: "ExLL", numbers: Indices) -> None:
-        """What every preset has; what lies between the means has to be added to the scatter before."""
+        """The parts that every preset has; the scatter between the means has to be added before."""
         for learner in (self, other):
             learner._unmeasure()
         ids, positions, rows = self._prototypes.next_id, self._statistics.learned, len(self._prototypes)
@@ -300,7 +300,7 @@ class ExLL(Guarded[Inference], ABC):
         self._learn_all(X, [label] * len(samples), refs, [sample.group for sample in samples])
 
     def renew(self) -> None:
-        """Do now what edits have left to be done when it is needed."""
+        """Do now the work that edits have postponed."""
         if self._outdated:
             with self._changing(), one_blas_thread():
                 self._renew()
@@ -490,7 +490,7 @@ class ExLL(Guarded[Inference], ABC):
             )
 
     def state(self) -> Tensors:
-        """Everything but the labels, as named arrays; :meth:`restore` goes on from it as if nothing had happened.
+        """Everything but the labels, as named arrays; :meth:`restore` continues from it exactly.
         The arrays are the learner's own: hold the lock for as long as you read them."""
         with self.lock:
             self._check_complete()
@@ -502,7 +502,7 @@ class ExLL(Guarded[Inference], ABC):
             }
 
     def restore(self, labels: Sequence[Label], state: Tensors) -> None:
-        """Go on from a saved state; raises one of ``DAMAGED`` where the arrays do not make a whole model."""
+        """Continue from a saved state; raises one of ``DAMAGED`` where the arrays do not make a whole model."""
         check_ranges(state)
         self._labels = list(labels)
         self._statistics.restore(part_of("statistics", state))

@@ -1,4 +1,4 @@
-"""What the stream itself showed of every class lately: the record behind "have I taught enough?"."""
+"""What the stream itself showed of every class lately: used to judge which classes need more examples."""
 
 from dataclasses import dataclass
 

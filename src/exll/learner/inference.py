@@ -67,7 +67,7 @@ class Parts(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """How a preset makes one answer of local and global inference, in words for a page; the defaults fit any."""
+    """How a preset combines local and global inference, in words for a page; the defaults fit every preset."""
 
     rule: str = "The answer is made of what both say."
     decider: str = "both together"  # what decided where the global score alone would have chosen another class
@@ -154,15 +154,15 @@ class Inference(ABC):
 
     @property
     def combination(self) -> Combination:
-        """How local and global inference become one answer, in words."""
+        """How local and global inference are combined, in words."""
         return Combination()
 
     def said(self, global_k: int, local_k: int) -> str:
         """What local and global inference answer: how such a sentence begins."""
         group, classes = "The nearest single group (local inference)", "the classes as a whole (global inference)"
         if global_k == local_k:
-            return f'{group} and {classes} both speak for "{self.labels[global_k]}"'
-        return f'{group} is of "{self.labels[local_k]}"; {classes} speak for "{self.labels[global_k]}"'
+            return f'{group} and {classes} both give "{self.labels[global_k]}"'
+        return f'{group} is of "{self.labels[local_k]}"; {classes} give "{self.labels[global_k]}"'
 
     def happened(self, k: int, global_k: int, local_k: int) -> str:
         """A sentence on how often class k was the truth when the two disagreed like this; empty where they agree, and
@@ -172,13 +172,10 @@ class Inference(ABC):
             return ""
         label, right, times = f'"{self.labels[k]}"', counts.get(k, 0), sum(counts.values())
         if times == 1:
-            truth = f"it was {label}" if right else f"it was not {label}"
-            return f"The last time they disagreed like this {self.combination.counted}, {truth}."
-        times_right = f"{right:,}" if right else "none"
-        return (
-            f"The last {times:,} times they disagreed like this {self.combination.counted}, "
-            f"it was {label} in {times_right}."
-        )
+            truth = "was right" if right else "was not right"
+            return f"The last time they disagreed like this {self.combination.counted}, {label} {truth}."
+        times_right = "was never right" if not right else f"was right {'once' if right == 1 else f'{right:,} times'}"
+        return f"The last {times:,} times they disagreed like this {self.combination.counted}, {label} {times_right}."
 
     def similarities(self, X: Matrix, dots: Matrix) -> Matrix | None:
         """The cosine of every row with every prototype, in [-1, 1], where local inference ranks prototypes by it; None
@@ -214,8 +211,8 @@ class Inference(ABC):
 
     def _no_unknown(self) -> InputError:
         return InputError(
-            f'the preset "{self.preset}" always names a class it knows; teach a model with preset="glocal" to hear '
-            '"unknown".'
+            f'the preset "{self.preset}" always names a class it knows; teach a model with preset="glocal" to '
+            'get the answer "unknown".'
         )
 
     @cached_property

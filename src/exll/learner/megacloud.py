@@ -65,7 +65,7 @@ class MegaClouds(RunningMeans):
         edges[pair] = edges.get(pair, 0) + 1
 
     def merge_prototypes(self, index: int, kept: int, retired: int) -> None:
-        """The edges of a prototype that is no more become those of the one it was merged into."""
+        """Give the edges of a prototype to the prototype that it was merged into."""
         followed: Edges = {}
         for (one, other), count in self._edges[index].items():
             one, other = (kept if j == retired else j for j in (one, other))
@@ -87,7 +87,7 @@ class MegaClouds(RunningMeans):
         del self._members[absorbed], self._edges[absorbed]
 
     def forget_prototype(self, index: int, prototype: int) -> None:
-        """The edges of a prototype that is no more go with it."""
+        """Remove the edges of a prototype that was removed."""
         self._edges[index] = {pair: count for pair, count in self._edges[index].items() if prototype not in pair}
 
     def forget_edges(self, index: int) -> None:

@@ -6,7 +6,7 @@ from exll.types import Tensors
 
 
 class Part(Protocol):
-    """A part is made empty. Then it learns with ``learn``, or takes over a saved state with ``restore``; both need what
+    """A part starts empty. Then it learns with ``learn``, or takes over a saved state with ``restore``; both need what
     is particular to the part."""
 
     def state(self) -> Tensors:

@@ -60,7 +60,7 @@ def _loaded(entry: "EntryPoint") -> type[ExLL]:
         reason = " ".join(str(error).split())
         raise InputError(f"{where}: {entry.value} gives {type(error).__name__} ({reason}).") from error
     if not (isinstance(preset, type) and issubclass(preset, ExLL)):
-        raise InputError(f"{where}: {entry.value} is no subclass of exll.learner.exll.ExLL.")
+        raise InputError(f"{where}: {entry.value} is not a subclass of exll.learner.exll.ExLL.")
     if isabstract(preset):
         raise InputError(f"{where}: {entry.value} lacks {', '.join(sorted(preset.__abstractmethods__))}.")
     return preset

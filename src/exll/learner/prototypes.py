@@ -1,5 +1,5 @@
-"""Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id is its own for ever; its
-row may be another's once it was merged into a third."""
+"""Prototypes: the data clouds of all classes in one table (Eq. 6, 9 to 14). A prototype's id never changes and is
+never used again; its row may later belong to another prototype."""
 
 import math
 from typing import NamedTuple

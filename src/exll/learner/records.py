@@ -119,7 +119,7 @@ class Records(Protocol):
 
     @property
     def inexact(self) -> int:
-        """Samples before this position were kept in half precision only, by an exll of before."""
+        """Samples before this position were kept in half precision only, by an older exll."""
         ...
 
     def all_vectors(self) -> "AllVectors | None":

@@ -54,7 +54,7 @@ class GrowingArray:
         self.filled = self._room[: size + len(rows)]
 
     def reserve(self, extra: int) -> None:
-        """Make room now, so that the next ``extra`` rows cannot fail for want of memory."""
+        """Make room now, so that the next ``extra`` rows cannot run out of memory."""
         size = len(self.filled)
         if extra <= self.room:
             return

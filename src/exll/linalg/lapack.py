@@ -1,8 +1,8 @@
 """LAPACK and BLAS in place, without Python's lock.
 
-scipy's own wrappers hold the lock while they compute: whoever asks in another thread would stand still for as long as
-a matrix is inverted. The functions that scipy offers to compiled code are the same ones, and called through ctypes they
-let others go on. All take matrices of one type, double or single precision, in Fortran order, and read and write their
+scipy's own wrappers hold the lock while they compute: other threads would wait for as long as a matrix is inverted. The
+functions that scipy offers to compiled code are the same ones, and called through ctypes they let other threads run.
+All take matrices of one type, double or single precision, in Fortran order, and read and write their
 lower triangle alone, or that triangle packed.
 """
 
@@ -137,6 +137,6 @@ def _address(array: Matrix | Vector) -> ctypes.c_void_p:
 
 
 def _check(usable: bool) -> None:
-    """What is no such matrix must never be written to by its address."""
+    """Only such matrices may be written to by their address."""
     if not usable:
         raise ValueError("LAPACK is given numbers of one type in its own order, of sizes that fit")

@@ -1,4 +1,4 @@
-"""Softmax of rows and the logarithm of its denominator, in one pass and without scipy's care for what never occurs."""
+"""Softmax of rows and the logarithm of its denominator, in one pass, for the cases that occur here."""
 
 import numpy as np
 

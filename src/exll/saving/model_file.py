@@ -89,7 +89,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (SafetensorError, *DAMAGED) as error:
-        raise ModelFileError(f"{path} is no model file of exll, or is truncated or damaged.") from error
+        raise ModelFileError(f"{path} is not a model file of exll, or it is truncated or damaged.") from error
     if metadata.pop("sha256", None) != _digest(metadata, tensors):
         raise ModelFileError(f"{path} was altered or damaged after it was saved: its checksum does not fit.")
     if metadata["format"] <= NEWEST_OLD_FORMAT:
@@ -111,7 +111,7 @@ def _widened(tensor: NDArray[Any]) -> NDArray[Any]:
 def _metadata(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     metadata = json.loads(text)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("format"), int):
-        raise ModelFileError(f"{path} does not say which format it has; it is no model file of exll.")
+        raise ModelFileError(f"{path} does not say which format it has; it is not a model file of exll.")
     if metadata["format"] > WITH_NOTHING:
         raise ModelFileError(
             f"{path} has format {metadata['format']}, newer than this exll can read ({WITH_NOTHING}); "

@@ -1,4 +1,4 @@
-"""A data set of a benchmark: what is learned, what is asked, and how its images want to be seen."""
+"""A data set of a benchmark: what is learned, what is asked about, and how its images are resized."""
 
 import hashlib
 import json

@@ -87,7 +87,7 @@ def is_image_name(name: str) -> bool:
 def _walk(class_folder: Path, enclosing: set[tuple[int, int]]) -> Iterator[tuple[str, list[str], list[str]]]:
     """Every folder of one class, as the path below the class folder, its images and its other files.
 
-    A folder is entered once a class, and never one that encloses the data, so links that lead back up end here.
+    A folder is entered once per class, and never one that encloses the data, so links that lead back up end here.
     """
     entered = set(enclosing)
     waiting = [(class_folder, "")]

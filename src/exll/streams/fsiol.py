@@ -1,6 +1,6 @@
 """F-SIOL-310: 620 still photographs of 310 household objects of 22 classes, for learning from few.
 
-``ROOT/object_images/<class>/*.jpg``. It has no test part: whatever an order leaves out is asked.
+``ROOT/object_images/<class>/*.jpg``. It has no test part: the examples that an order leaves out are asked about.
 """
 
 from dataclasses import replace

@@ -29,7 +29,9 @@ WHERE = "Get GTSRB from its project (Stallkamp et al., Man vs. computer, Neural 
 def gtsrb(root: Path, every: int = 1, crop: bool = False) -> Dataset:
     """Every n-th frame of the tracks, which are the videos; the whole picture, or cropped to the sign."""
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise StreamError(f"GTSRB: every must be a whole number from 1 on, to take every n-th frame; got {every!r}.")
+        raise StreamError(
+            f"GTSRB: every must be a whole number of at least 1, to take every n-th frame; got {every!r}."
+        )
     base = root / "GTSRB" if (root / "GTSRB").is_dir() else root
     learned = next((base / name for name in TRAINING if (base / name).is_dir()), None)
     if learned is None:
@@ -50,7 +52,7 @@ def whole(example: Example) -> Image.Image:
         with Image.open(example.path or "", formats=["PPM", "PNG", "JPEG"]) as image:
             return image.convert("RGB")
     except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise ImageError(f"{example.ref} is no picture that can be read: {error}.") from error
+        raise ImageError(f"{example.ref} is not a picture that can be read: {error}.") from error
 
 
 def cropped(example: Example) -> Image.Image:

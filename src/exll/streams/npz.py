@@ -47,7 +47,7 @@ def read_arrays(
         raise StreamError(f"{source} needs more memory than there is.") from error
     except Exception as error:  # zipfile, zlib and numpy fail in many ways on damaged data
         reason = printable(" ".join(str(error).split()) or type(error).__name__, LONGEST_REASON)
-        raise StreamError(f"{source} is no .npz file that can be read: {reason}".rstrip(".") + ".") from error
+        raise StreamError(f"{source} is not an .npz file that can be read: {reason}".rstrip(".") + ".") from error
 
 
 def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInfo]:

@@ -71,7 +71,7 @@ def parse_order(order: str) -> tuple[str, int]:
     numbered = re.fullmatch(rf"({FEW_SHOT}|{LOW_SHOT})-0*([1-9][0-9]{{0,8}})", name)
     if numbered:
         return numbered[1], int(numbered[2])
-    raise StreamError(f"an order must be one of {', '.join(ORDERS)} (N a number from 1 on); got {order!r}.")
+    raise StreamError(f"an order must be one of {', '.join(ORDERS)} (N is a number of at least 1); got {order!r}.")
 
 
 def order_name(order: str) -> str:

@@ -1,4 +1,4 @@
-"""Examples in the order they come, from whatever lies at a path."""
+"""Examples in an order, from the data at a path."""
 
 import os
 import re

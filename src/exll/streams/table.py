@@ -1,4 +1,4 @@
-"""A CSV with one image a line: ``path,label[,instance,video,frame,group,x0,y0,x1,y1]``."""
+"""A CSV with one image per line: ``path,label[,instance,video,frame,group,x0,y0,x1,y1]``."""
 
 import csv
 import io

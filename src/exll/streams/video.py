@@ -78,7 +78,7 @@ def _count(source: Path) -> int:
                 1 for packet in container.demux(container.streams.video[0]) if packet.size and not packet.is_discard
             )
     except av.FFmpegError as error:
-        raise StreamError(f"{source} is no video that can be read: {error.strerror}.") from error
+        raise StreamError(f"{source} is not a video that can be read: {error.strerror}.") from error
 
 
 def _upright(frame: Any) -> "Image":

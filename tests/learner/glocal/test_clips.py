@@ -192,7 +192,7 @@ def test_a_model_of_one_clip_per_class_is_modest(seed: int) -> None:
 def test_an_explanation_says_why_a_model_of_one_clip_per_class_is_modest() -> None:
     stream, _ = stream_of_clips(0, classes=5, clips=1, frames=20)
     model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
-    why = "Most classes came in one clip or place only, so the confidence is held down."
+    why = "Most classes came in one clip or place only, so the confidence is kept low."
     assert model.explain(stream.queries[0]).reason.endswith(why)
     model.partial_fit(stream.queries[:100], np.repeat(range(5), 20))
     assert why not in model.explain(stream.queries[0]).reason

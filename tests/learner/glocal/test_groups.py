@@ -176,7 +176,7 @@ def test_only_groups_of_which_no_sample_is_left_are_forgotten(monkeypatch: pytes
         ("ab", InputTypeError, "groups must be a list with one name per row; got str."),
         ({"a", "b"}, InputTypeError, "groups must be a list with one name per row; got set."),
         (iter(["a", "b"]), InputTypeError, "groups must be a list with one name per row; got list_iterator."),
-        (["a"], InputError, "examples and groups must be equally many; got 2 and 1."),
+        (["a"], InputError, "there must be one group per example; got 2 examples and 1 groups."),
         (["a", 1.5], InputTypeError, "groups must be strings, whole numbers or None; got float 1.5."),
         ([True, "a"], InputTypeError, "groups must be strings, whole numbers or None; got bool True."),
         ([["a"], "a"], InputTypeError, r"groups must be strings, whole numbers or None; got list ['a']."),

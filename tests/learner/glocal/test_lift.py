@@ -235,7 +235,7 @@ def test_the_reason_says_where_the_lift_decides() -> None:
         explanation = model.explain(row)
         if explanation.label not in (explanation.global_label, explanation.local_label):
             found += 1
-            assert f'turn the sum: "{explanation.label}" comes first' in explanation.reason
+            assert f'added, "{explanation.label}" has the largest sum' in explanation.reason
         elif explanation.lifted_score:
             assert "(the lift)" in explanation.reason
     assert found > 5

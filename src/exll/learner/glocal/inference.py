@@ -63,8 +63,8 @@ class GlocalInference(Inference):
         elif global_k == local_k:
             how = "The answer is the sum of their scores."
         else:
-            how = f'In the sum of their scores "{self.labels[k]}" comes first.'
-        modest = "Most classes came in one clip or place only, so the confidence is held down."
+            how = f'"{self.labels[k]}" has the largest sum of their scores.'
+        modest = "Most classes came in one clip or place only, so the confidence is kept low."
         sentences = f"{self.said(global_k, local_k)}.", how, self.happened(k, global_k, local_k)
         return " ".join(filter(None, (*sentences, modest if self.judgement.seen_once > 0.5 else "")))
 
@@ -72,13 +72,13 @@ class GlocalInference(Inference):
         only = "" if local_counts else "Single groups add nothing here. "
         if k not in (global_k, local_k):
             return (
-                f'{only}But random features of the input (the lift) turn the sum: "{self.labels[k]}" comes first in it.'
+                f'{only}But with random features of the input (the lift) added, "{self.labels[k]}" has the largest sum.'
             )
         summed = "their scores" if local_counts else "the scores of the classes"
         summed += " and of random features of the input (the lift)"
         if global_k == local_k:
             return f"{only}The answer is the sum of {summed}."
-        return f'{only}In the sum of {summed}, "{self.labels[k]}" comes first.'
+        return f'{only}"{self.labels[k]}" has the largest sum of {summed}.'
 
     def counts_of_pair(self, global_k: int, local_k: int) -> dict[int, int]:
         return self.judgement.disputes_of(global_k, local_k)

@@ -5,13 +5,13 @@ The global score of a class is a sum of two parts:
 - the cosine with the mean of the class (``class_weight``),
 - how near that mean is, by Mahalanobis distance (``nearness_weight``).
 
-The fused score adds what tells more where x is usual, and misleads where it is not:
+The fused score adds parts that are more informative where x is usual, and misleading where it is not:
 
 - the cosine with the best prototype of the class (``prototype_weight``),
 - cosine and nearness in the space of the lift (``lifted_weight``, ``lifted_nearness_weight``),
 - a share of the global score, which the other two may replace once there is a lift (``class_change``).
 
-These count the less the more novel x is: fully where x is as usual as half of the stream's own examples, not at all
+The more novel x is, the less these count: fully where x is as usual as half of the stream's own examples, not at all
 where it is unusual.
 
 The weights minimise the log-loss of samples that are left out with what came with them, with the same total weight for
@@ -27,7 +27,7 @@ is *unusual* where it is more novel than nearly all samples that were left out. 
 to its class than nearly all samples are to the classes of others.
 
 Where most classes came in one group only, nothing can be judged by groups. Then prototypes have no weight, confidence
-is held down, and nothing is called unusual for its novelty.
+is kept low, and nothing is called unusual for its novelty.
 """
 
 from collections.abc import Callable

@@ -1,11 +1,11 @@
-r"""The lift: what a plane cannot separate, random features may.
+r"""The lift: random features that can separate what no plane separates.
 
 A vector x becomes $z = \max(0, P^T(x - c))$ with fixed random directions P, several for every number of x. Classes are
 then means over one covariance again, in a space in which more of them can be told apart. Only a long stream can fill so
 large a covariance: the lift begins when the reservoir is full, with the samples in it, which until then are all that
 were learned. Their mean, rounded to whole numbers, becomes c and stays: zero for features of networks, and one along
 the appended constant where lengths are kept. Models that were taught apart agree on it, so their sums can be added. How
-much the lift counts is for the stream to say (:mod:`exll.learner.glocal.judgement`).
+much the lift counts is learned from the stream (:mod:`exll.learner.glocal.judgement`).
 
 Between two kinks z is linear in x, so the score of a class at x is $w(x)^T x + b(x)$ with
 $w(x) = \sum_{j: p_j^T(x - c) > 0} w_j p_j$: it can be taken apart by place, exactly, like the scores without the lift.

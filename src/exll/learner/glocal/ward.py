@@ -1,9 +1,9 @@
-r"""Prototypes worth showing: few, balanced, and each as tight as it can be, in one pass.
+r"""Prototypes that are worth showing: few, of similar size, and each as compact as possible, made in one pass.
 
 A new sample stands for itself at first. When a class then has more prototypes than it should, the two whose union
 spreads least become one, by Ward's measure $\tfrac{S_a S_b}{S_a+S_b}|p_a-p_b|^2$: what joining them adds to the sum of
-squares. Large clouds are dear to join, so sizes stay balanced. Where the new sample is one of the two, it simply joins
-the other. The sum of all members is never touched, so a class's mean stays the support-weighted mean of its prototypes.
+squares. Joining large clouds costs much, so sizes stay balanced. If the new sample is one of the two, it just joins the
+other. The sum of all members is never touched, so a class's mean stays the support-weighted mean of its prototypes.
 """
 
 from typing import NamedTuple

@@ -140,7 +140,7 @@ class PairwiseFusion:
         return dict(self.counts.get((global_label, local_label), {}))
 
     def frozen(self) -> "PairwiseFusion":
-        """A cheap copy that later learning leaves alone."""
+        """A cheap copy that later learning does not change."""
         copy = PairwiseFusion()
         copy.counts, copy._favourites = dict(self.counts), dict(self._favourites)
         copy.weights = None if self.weights is None else dict(self.weights)

@@ -63,8 +63,8 @@ class PaperInference(Inference):
             truth = f'the truth was "{self.labels[k]}" in {counts[k]:,} of {total:,}'
             return f"{said}. This happened {times} while learning, and {truth}.{weighed}"
         if global_k == local_k:
-            return f"{said}. This pair never came up while learning, so the agreed label stands."
+            return f"{said}. This did not happen while learning, so the label that both give is the answer."
         higher = "global" if k == global_k else "local"
         return (
-            f"{said}. This pair never came up while learning; {higher} inference decides, with the higher confidence."
+            f"{said}. This did not happen while learning; {higher} inference decides, because its confidence is higher."
         )

@@ -59,7 +59,7 @@ class Household:
         return self._dataset(f"{NAME}-lt", stream, self._stream("test", self.test_frames))
 
     def stills(self) -> Dataset:
-        """One frame a video and no test part, as in F-SIOL-310: whatever an order leaves out is asked."""
+        """One frame per video and no test part, as in F-SIOL-310: examples that an order leaves out are asked about."""
         return self._dataset(f"{NAME}-stills", self._stream("test", 1), None)
 
     def picture(self, example: Example) -> Image:
