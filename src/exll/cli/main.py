@@ -39,7 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary fits a line of a narrow terminal
-    ("demo", demo, "Learn drawn things, and explain two answers."),
+    ("demo", demo, "Learn drawn things, and explain answers on pages."),
     ("learn", learn, "Teach a model photos, a table, a video or features."),
     ("predict", predict, "Say what images are."),
     ("evaluate", evaluate, "Count right answers on labelled data."),
