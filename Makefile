@@ -24,7 +24,7 @@ $(BIN)/python:
 
 # What exll itself needs: enough for the demo. What is never imported is not compiled, which takes as long as the rest.
 $(INSTALLED): pyproject.toml src/exll/version.py | $(BIN)/python
-	@echo "Installing exll into $(VENV), once: about 115 MB to download, 20 s of work on one core"
+	@echo "Installing exll into $(VENV), once: about 115 MB to download"
 	$(PIP) --no-compile --editable .
 	@touch $@
 
