@@ -47,7 +47,7 @@ def demo(
     console, model = Console(highlight=False), out / "household.exll"
     console.print(
         "[bold]exll[/] learns to recognise things from pictures with labels. This demo uses drawings of household "
-        "objects, so there is nothing to download; with your photos it works the same.\n"
+        "objects, so no photos have to be downloaded; with your own it works the same.\n"
     )
     home = Household(seed, frames=1, test_frames=1, size=SIZE)
     data = home.dataset()
@@ -93,7 +93,7 @@ def demo(
     opened = browser and _has_desktop(console) and _opened(address)
     console.print(f"[bold]{'Opened in your browser' if opened else 'Open this page in a browser'}:[/]")
     console.print(f"{INDENT}{address}", markup=False, soft_wrap=True)
-    console.print(f"{INDENT}It shows what was taught and answered, and why, and leads to four more pages.\n")
+    console.print(f"{INDENT}It shows what was taught and answered, and leads to the pages that say why.\n")
     console.print("[bold]To try next:[/]")
     for what, command in commands:
         console.print(f"{INDENT}{what}:\n{INDENT * 2}{command}", markup=False, soft_wrap=True)

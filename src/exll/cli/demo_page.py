@@ -1,6 +1,6 @@
 """The first page of ``exll demo``: what was taught, what it answered, right or wrong, and what to try next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def first_page(
     new_before: Sequence[Answered],
     new_after: Sequence[Answered],
     asked_after: Sequence[Answered],
-    explained: dict[str, Answered | None],
+    explained: Mapping[str, Answered | None],
     commands: Sequence[tuple[str, str]],
     later: str,
 ) -> str:
