@@ -1,4 +1,7 @@
-"""Runs the notebooks, each from a clean kernel, and stores what they give: python notebooks/make_outputs.py"""
+"""Runs the notebooks, each from a clean kernel, and stores what they give. After a change of one:
+
+ruff format notebooks && python notebooks/make_outputs.py
+"""
 
 from pathlib import Path
 from typing import Any
