@@ -10,7 +10,7 @@ JOBS ?= auto
 .PHONY: help demo test quick check lint types bench format release clean
 
 help:
-	@echo "make demo    set up, then learn drawings of household objects and explain two answers"
+	@echo "make demo    set up, then learn drawings of household objects and show on pages what was answered, and why"
 	@echo "make test    set up, then run all tests"
 	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
@@ -20,12 +20,13 @@ help:
 	@echo "make clean   remove what was installed and cached here"
 
 $(BIN)/python:
-	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'exll needs Python 3.11 or newer'"
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'exll needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ...')"
 	$(PYTHON) -m venv $(VENV)
 
-# What exll itself needs: enough for the demo.
+# What exll itself needs: enough for the demo. What is never imported is not compiled, which takes as long as the rest.
 $(INSTALLED): pyproject.toml src/exll/version.py | $(BIN)/python
-	$(PIP) --editable .
+	@echo "Installing exll into $(VENV), once: about 115 MB to download"
+	$(PIP) --no-compile --editable .
 	@touch $@
 
 # The same with the tools for tests and checks.
@@ -34,7 +35,9 @@ $(WITH_TOOLS): pyproject.toml src/exll/version.py | $(BIN)/python
 	@touch $(INSTALLED) $@
 
 demo: $(INSTALLED)
-	$(BIN)/exll demo
+	@$(BIN)/exll demo
+	@echo "   Read on:"
+	@echo "      README.md, docs/cli.md (every command), docs/studio.md"
 
 test: $(WITH_TOOLS)
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal

@@ -8,6 +8,7 @@ from playwright.sync_api import Error
 
 from browser.checks import NARROW, WIDE, Opener, check_contrast, check_keyboard, check_width
 from exll import ExLLClassifier, ImageLearner
+from exll.cli.demo_page import Answered, first_page
 from exll.explain.evaluation import Evaluation
 from exll.explain.evaluation_page import page as evaluation_page
 from exll.explain.explanation_page import page as explanation_page
@@ -16,9 +17,10 @@ from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import Thumbnails
 from exll.explain.topology import topology_of
 from exll.explain.topology_page import page as map_page
+from exll.prediction import Prediction
 from pictures import picture, write_class_folder
 
-PAGES = ("explanation-0", "rules", "map", "evaluation")
+PAGES = ("explanation-0", "rules", "map", "evaluation", "demo")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"quotes\' & <b>signs</b>" onload=alert(2)',
@@ -65,6 +67,7 @@ def write_pages(folder: Path, names: tuple[str, ...], refs: dict[str, str] | Non
         "rules": rules_page(learner.rules(), names[0], thumbnails),
         "map": map_page(topology_of(learner.classifier.learner_), names[0]),
         "evaluation": evaluation_page(_evaluated(learner, taught, names), names[0], thumbnails),
+        "demo": _demo(folder, names),
     }
     for name, content in contents.items():
         (folder / f"{name}.html").write_text(content, encoding="utf-8")
@@ -76,6 +79,20 @@ def _evaluated(learner: ImageLearner, taught: Path, names: tuple[str, ...]) -> E
     images = [taught / f"kind {k}" / f"{i:03d}.png" for k in range(len(names)) for i in range(4)]
     truths = [names[(k + (i == 0)) % len(names)] for k in range(len(names)) for i in range(4)]
     return learner.evaluate([*images], truths)
+
+
+def _demo(folder: Path, names: tuple[str, ...]) -> str:
+    """Answers that are right, wrong and unknown."""
+    said = (
+        Prediction(names[0], 0.9, names[1]),
+        Prediction(names[1], 0.5, names[0], "unusual", 3.0),
+        Prediction(names[1], 0.3, names[0], "unknown", 9.0),
+    )
+    right, wrong, unknown = answers = [Answered("taught/kind 0/000.png", names[0], one) for one in said]
+    explained = {"right": right, "wrong": wrong, "new": unknown}
+    taught = [f"taught/kind {k}/000.png" for k in range(len(names))]
+    commands = [("See all commands", "exll --help")]
+    return first_page(folder, taught, answers, answers, answers, answers, explained, commands, names[2])
 
 
 def write_page(folder: Path, body: str, style: str = "", script: str = "") -> Path:

@@ -6,38 +6,49 @@ from pathlib import Path
 import pytest
 
 from commands import exll, exll_json
-from exll.cli.demo import _best_and_worst
+from exll.cli.demo_page import Answered, best, most_novel, worst
 from exll.features.backbone import DEFAULT
 from exll.prediction import Prediction
+from exll.types import Level
 
 
 @pytest.mark.slow
-def test_the_demo_says_how_many_were_right_and_leaves_pages_with_pictures(tmp_path: Path) -> None:
+def test_the_demo_says_what_was_right_and_leaves_pages_that_lead_to_each_other(tmp_path: Path) -> None:
     result = exll("demo", "--out", "here", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     said = " ".join(result.stdout.split())
-    right, asked = re.findall(r"(\d+) of (\d+) answers are right", said)[0]
-    assert int(asked) == 108
-    assert int(right) > 90
+    (asked, right), (_, unknown), (_, right_after) = re.findall(r"Of (\d+) answers (\d+) (?:are|is)", said)
+    assert int(asked) == 99
+    assert min(int(right), int(right_after)) > 85
+    assert int(unknown) > 0
+    assert "The banana: All 9 answers are right." in said
+    assert (tmp_path / "here" / "index.html").as_uri() in said
     found = exll_json("info", tmp_path / "here" / "household.exll")
     assert (found["examples"], len(found["classes"]), found["backbone"]) == (108, 12, DEFAULT)
-    for name in ("best.html", "worst.html", "rules.html"):
-        assert str(Path("here") / name) in said
-        page = (tmp_path / "here" / name).read_text(encoding="utf-8")
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "here").glob("*.html")}
+    assert pages.keys() == {"index.html", "right.html", "wrong.html", "new.html", "rules.html"}
+    assert {*re.findall(r'href="([^"]*)"', pages["index.html"])} == pages.keys() - {"index.html"}
+    for page in pages.values():
         assert "data:image/webp" in page
         assert "not found" not in page
+    assert "The right answer is" not in pages["right.html"]
+    assert "The right answer is" in pages["wrong.html"]
     # What the demo leaves can be gone on with.
     named = tmp_path / "here" / "asked" / "clock" / "clock-1-clutter-1.jpg"
     assert exll_json("explain", tmp_path / "here" / "household.exll", named)["label"] == "clock"
 
 
-def test_the_best_case_is_right_and_the_worst_is_wrong_or_else_the_least_similar() -> None:
-    answers = [
-        Prediction("mug", sure, None, "usual", novelty) for sure, novelty in ((0.9, 0.1), (0.8, 2.0), (0.7, 0.0))
-    ]
-    assert _best_and_worst(answers, [True, True, False]) == (0, 2)
-    assert _best_and_worst(answers, [False, True, False]) == (1, 0)
-    assert _best_and_worst(answers, [True, True, True]) == (2, 1)
+def answered(label: str, probability: float, level: Level, novelty: float) -> Answered:
+    return Answered("1.jpg", "mug", Prediction(label, probability, None, level, novelty))
+
+
+def test_the_pages_show_the_most_usual_right_answer_the_surest_wrong_one_and_the_newest_unknown() -> None:
+    right = [answered("mug", 0.9, "usual", 0.5), answered("mug", 0.8, "unusual", 0.1)]
+    wrong = [answered("key", 0.7, "usual", 0.0), answered("key", 0.8, "usual", 9.0)]
+    unknown = [answered("mug", 0.9, "unknown", 3.0), answered("mug", 0.9, "unknown", 4.0)]
+    everything = [*right, *wrong, *unknown]
+    assert (best(everything), worst(everything), most_novel(everything)) == (right[1], wrong[1], unknown[1])
+    assert (best(wrong), worst(right), most_novel(right)) == (None, None, right[0])
 
 
 def test_the_demo_has_no_seed_below_0(tmp_path: Path) -> None:

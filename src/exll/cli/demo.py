@@ -1,5 +1,5 @@
-"""``exll demo``: teaches drawings of household objects, asks about others, and explains two answers; with nothing to
-download."""
+"""``exll demo``: teaches drawings of household objects, asks about others, also of a kind that it was never taught, and
+explains three answers on pages; with nothing to download."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,16 +11,18 @@ from exll.cli.common import check_folder
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from rich.progress import Progress
+    from rich.console import Console
 
-    from exll.prediction import Prediction
+    from exll.cli.demo_page import Answered
     from exll.streams.example import Example
     from exll.streams.household.videos import Household
     from exll.vision import ImageLearner
 
 SIZE = 224  # pixels of a drawing's side
 EVERY = 4  # of twelve drawings of an object: one among clutter, one in bad light, one half hidden
-BATCH = 16
+BATCH = 8
+TAUGHT_LATER = "banana"
+INDENT = "   "
 
 
 def demo(
@@ -28,94 +30,158 @@ def demo(
     out: Annotated[
         Path, typer.Option(help="The folder for the model, its pictures and its pages.", file_okay=False)
     ] = Path("exll-demo"),
+    browser: Annotated[bool, typer.Option(help="Open the first page in a browser, where there is a desktop.")] = True,
 ) -> None:
-    """Teach drawings of household objects, one class after the other; ask about others, and explain two answers."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    """Teach drawings of household objects, each shown once; ask about others, and explain the answers on pages.
 
+    One kind is asked about before it is taught, and once more afterwards.
+    """
+    from rich.console import Console
+
+    from exll.cli.demo_page import best, counts, first_page, most_novel, worst
     from exll.cli.rules import write_page as write_rules
     from exll.streams.household.videos import Household
     from exll.vision import ImageLearner
 
     check_folder(out)
-    console, learner = Console(), ImageLearner()
+    console, model = Console(highlight=False), out / "household.exll"
+    console.print(
+        "[bold]exll[/] learns to recognise things from pictures with labels. This demo uses drawings of household "
+        "objects, so no photos have to be downloaded; with your own it works the same.\n"
+    )
     home = Household(seed, frames=1, test_frames=1, size=SIZE)
     data = home.dataset()
     assert data.test is not None
-    taught, asked = data.train.examples[::EVERY], data.test.examples[::EVERY]
-    console.print(
-        f"[bold]exll[/] learns {len(taught)} drawings of {len({example.label for example in taught})} kinds of "
-        f"household object, each seen once: first every {taught[0].label}, then the next kind."
-    )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console) as progress:
-        names, vectors = _drawn(home, taught, learner, out, "taught", progress)
-        learner.learn_vectors(vectors, [example.label for example in taught], names)
-        names, vectors = _drawn(home, asked, learner, out, "asked", progress)
-    answers = learner.predict_vectors(vectors)
-    right = [answer.label == example.label for answer, example in zip(answers, asked, strict=True)]
-    unusual = sum(answer.level != "usual" for answer in answers)
-    console.print(
-        f"Then it is asked about {len(asked)} drawings of the same objects in other places: on other tables and in "
-        f"other light, among clutter, dim or half hidden. [bold]{sum(right)} of {len(asked)} answers are right[/] "
-        f"({sum(right) / len(asked):.1%}); {unusual} times it says that a drawing is unlike those it was taught."
-    )
-    model, best, worst = out / "household.exll", *_best_and_worst(answers, right)
+    taught, later = _parted(data.train.examples[::EVERY])
+    asked, new = _parted(data.test.examples[::EVERY])
+    kinds = len({example.label for example in taught})
+
+    _step(console, 1, f"Teaching {len(taught)} drawings of {kinds} kinds of object, kind by kind, each shown once.")
+    learner = ImageLearner()
+    names, vectors = _seen(home, taught, learner, out / "taught", console)
+    learner.learn_vectors(vectors, [example.label for example in taught], names)
+
+    _step(console, 2, f"Asking about {len(asked)} other drawings of these objects, in other places and light.")
+    names_asked, vectors_asked = _seen(home, asked, learner, out / "asked", console)
+    answers = _answered(learner, names_asked, asked, vectors_asked)
+    console.print(f"{INDENT}{counts(answers)}\n")
+
+    _step(console, 3, f"Asking about {len(new)} drawings of a {TAUGHT_LATER}, a kind that it was never taught.")
+    names_new, vectors_new = _seen(home, new, learner, out / "asked", console)
+    before = _answered(learner, names_new, new, vectors_new)
+    console.print(f"{INDENT}{counts(before)}\n")
+    pages = {"right": best(answers), "wrong": worst(answers), "new": most_novel(before)}
+    for page, one in pages.items():
+        if one is not None:
+            _explained(learner, out, page, one)
+
+    _step(console, 4, f"Teaching {len(later)} drawings of a {TAUGHT_LATER}, and asking again.")
+    names_later, vectors_later = _seen(home, later, learner, out / "taught", console)
+    learner.learn_vectors(vectors_later, [example.label for example in later], names_later)
+    after = _answered(learner, names_new, new, vectors_new)
+    others_after = _answered(learner, names_asked, asked, vectors_asked)
+    console.print(f"{INDENT}The {TAUGHT_LATER}: {counts(after)}\n{INDENT}The other kinds: {counts(others_after)}\n")
+
     learner.save(model)
-    pages = {
-        page: _explained(learner, out, page, names[i], str(asked[i].label))
-        for page, i in (("best.html", best), ("worst.html", worst))
-    }
     write_rules(learner.rules(), model, learner.classifier, out / "rules.html")
-    pages["rules.html"] = "all that it has learned, as rules in pictures"
-    console.print("\nPages to open in a browser:", highlight=False)
-    for name, what in pages.items():
-        console.print(f"  {out / name}  {what}", markup=False, highlight=False, soft_wrap=True)
-    console.print("\nTo try next:", highlight=False)
-    for command in (
-        f"exll evaluate {model} {out / 'asked'}",
-        f"exll explain {model} {out / names[0]} -o why.html",
-        "exll learn FOLDER --model things.exll   (a folder with one sub-folder of your photos per class)",
-        "exll studio                             (teach and ask in the browser)",
-    ):
-        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+    commands = _next_commands(model, out)
+    first = out / "index.html"
+    first.write_text(
+        first_page(out, names, answers, before, after, others_after, pages, commands, TAUGHT_LATER), encoding="utf-8"
+    )
+    address = first.resolve().as_uri()
+    opened = browser and _has_desktop(console) and _opened(address)
+    console.print(f"[bold]{'Opened in your browser' if opened else 'Open this page in a browser'}:[/]")
+    console.print(f"{INDENT}{address}", markup=False, soft_wrap=True)
+    console.print(f"{INDENT}It shows what was taught and answered, and leads to the pages that say why.\n")
+    console.print("[bold]To try next:[/]")
+    for what, command in commands:
+        console.print(f"{INDENT}{what}:\n{INDENT * 2}{command}", markup=False, soft_wrap=True)
 
 
-def _drawn(
-    home: "Household", examples: "list[Example]", learner: "ImageLearner", out: Path, folder: str, progress: "Progress"
+def _parted(examples: "list[Example]") -> "tuple[list[Example], list[Example]]":
+    """Those that are taught or asked about first, and those of the kind that comes later."""
+    first = [example for example in examples if example.label != TAUGHT_LATER]
+    return first, [example for example in examples if example.label == TAUGHT_LATER]
+
+
+def _step(console: "Console", number: int, words: str) -> None:
+    console.print(f"[bold]{number}.[/] {words}")
+
+
+def _seen(
+    home: "Household", examples: "list[Example]", learner: "ImageLearner", folder: Path, console: "Console"
 ) -> "tuple[list[str], NDArray[np.float32]]":
-    """Draw examples into a folder per class; their names below ``out``, and what the network makes of the files."""
+    """Draw examples into a folder per kind; their names beside the model, and what the network makes of the files."""
     import numpy as np
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    names = [
-        f"{folder}/{example.label}/{'-'.join(example.ref.split('/')[1:]).split('#')[0]}.jpg" for example in examples
+    paths = [
+        folder / str(example.label) / f"{'-'.join(example.ref.split('/')[1:]).split('#')[0]}.jpg"
+        for example in examples
     ]
-    task, vectors = progress.add_task(folder, total=len(examples)), []
-    for start in range(0, len(examples), BATCH):
-        batch = slice(start, start + BATCH)
-        for name, example in zip(names[batch], examples[batch], strict=True):
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            home.picture(example).save(out / name, quality=90)
-        vectors.append(learner.vectors([out / name for name in names[batch]]))
-        progress.update(task, advance=len(names[batch]))
-    return names, np.concatenate(vectors)
+    vectors = []
+    columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("drawings", total=len(examples))
+        for start in range(0, len(examples), BATCH):
+            batch = slice(start, start + BATCH)
+            for path, example in zip(paths[batch], examples[batch], strict=True):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                home.picture(example).save(path, quality=95, subsampling=0)
+            vectors.append(learner.vectors([*paths[batch]]))
+            progress.update(task, advance=len(paths[batch]))
+    return [path.relative_to(folder.parent).as_posix() for path in paths], np.concatenate(vectors)
 
 
-def _best_and_worst(answers: "list[Prediction]", right: list[bool]) -> tuple[int, int]:
-    """The right answer that is most like what was taught; and the wrong one of highest confidence, or where none is
-    wrong the one that is least like it."""
-    novelty = [answer.novelty or 0.0 for answer in answers]
-    places = range(len(answers))
-    best = min(places, key=lambda i: (not right[i], novelty[i]))
-    wrong = [i for i in places if not right[i]]
-    worst = max(wrong, key=lambda i: answers[i].probability) if wrong else max(places, key=novelty.__getitem__)
-    return best, worst
+def _answered(
+    learner: "ImageLearner", names: list[str], examples: "list[Example]", vectors: "NDArray[np.float32]"
+) -> "list[Answered]":
+    from exll.cli.demo_page import Answered
+
+    answers = learner.predict_vectors(vectors)
+    return [Answered(*one) for one in zip(names, [str(example.label) for example in examples], answers, strict=True)]
 
 
-def _explained(learner: "ImageLearner", out: Path, page: str, name: str, truth: str) -> str:
-    """Write the page of one answer; what is on it, in words."""
-    from exll.cli.explain import verdict, write_page
+def _explained(learner: "ImageLearner", out: Path, page: str, one: "Answered") -> None:
+    from exll.cli.explain import write_page
 
-    explanation = write_page(learner, out / name, out / "household.exll", out / page)
-    wrong = "" if explanation.label == truth else f'; wrong: it is "{truth}"'
-    return f"why {name} {verdict(explanation)}{wrong}"
+    write_page(learner, out / one.name, out / "household.exll", out / f"{page}.html", truth=one.truth)
+
+
+def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
+    """What they do, and how they are typed here: exll need not be on the path of the terminal."""
+    import os
+    import shutil
+    import sys
+
+    from exll.installing import install_command
+
+    there = Path(sys.executable).parent
+    near = there.relative_to(Path.cwd()) if there.is_relative_to(Path.cwd()) else there
+    programs = "" if shutil.which("exll") else f"{near}{os.sep}"
+    return [
+        ("Teach your own photos, a folder with one sub-folder per kind", f"{programs}exll learn FOLDER -m things.exll"),
+        ("Ask about a photo, with the reasons on a page", f"{programs}exll explain things.exll PHOTO -o why.html"),
+        ("See how often the model of this demo is right", f"{programs}exll evaluate {model} {out / 'asked'}"),
+        ("Install the studio, to teach and ask in the browser", f"{programs}{install_command('studio')}"),
+        ("Start the studio", f"{programs}exll studio my-things"),
+        ("See all commands", f"{programs}exll --help"),
+    ]
+
+
+def _has_desktop(console: "Console") -> bool:
+    """Somebody looks on, and a browser could open a window."""
+    import os
+    import sys
+
+    windows = sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    return console.is_terminal and windows
+
+
+def _opened(address: str) -> bool:
+    import webbrowser
+
+    return webbrowser.open(address)

@@ -82,15 +82,18 @@ def write_page(
     box: "PixelBox | None" = None,
     images: Path | None = None,
     false_alarms: float = FALSE_ALARMS,
+    truth: str | None = None,
 ) -> "Explanation":
-    """Write the page that explains the answer for an image."""
+    """Write the page that explains the answer for an image; with the ``truth``, it says if the answer is wrong."""
+    from dataclasses import replace
+
     from exll.explain.explanation_page import page
     from exll.features.regions import region_ref
 
     thumbnails = thumbnails_of(model, learner.classifier, kept=learner.kept_thumbnails(), images=images)
     name = PIPED if isinstance(image, bytes) else str(image)
     case = learner.case(image, region_ref(name, box), box, false_alarms=false_alarms)
-    out.write_text(page(case, thumbnails), encoding="utf-8")
+    out.write_text(page(replace(case, truth=truth), thumbnails), encoding="utf-8")
     say_missing(thumbnails)
     return case.explanation
 

@@ -41,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary fits a line of a narrow terminal
-    ("demo", demo, "Learn drawn objects, and explain two answers."),
+    ("demo", demo, "Learn drawn objects, and explain answers on pages."),
     ("learn", learn, "Teach a model with photos, a table, a video or features."),
     ("predict", predict, "Say what images show."),
     ("evaluate", evaluate, "Count right answers on labelled data."),

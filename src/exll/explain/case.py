@@ -8,6 +8,7 @@ from PIL import Image
 from exll.explain.evidence_map import EvidenceMap
 from exll.explain.explanation import Explanation
 from exll.features.looks import Box
+from exll.types import Label
 
 
 @dataclass(frozen=True)
@@ -23,3 +24,4 @@ class Case:
     boxes: tuple[Box, ...] = ()  # where in the picture the network looked
     maps: tuple[EvidenceMap, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    truth: Label | None = None  # where somebody knows it
