@@ -3,20 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+WITH_STUDIO := $(VENV)/.installed-with-studio
 WITH_TOOLS := $(VENV)/.installed-with-tools
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
-.PHONY: help demo test quick check lint types bench format release clean
+.PHONY: help demo studio test quick check lint types bench format release clean
 
 help:
 	@echo "make demo    set up, then learn drawings of household objects and show on pages what was answered, and why"
+	@echo "make studio  set up, then open the studio: teach and ask in the browser"
 	@echo "make test    set up, then run all tests"
 	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
 	@echo "make format  bring the code into shape"
-	@echo "make release builds and checks what would be released, and tries it with every Python here (some minutes)"
+	@echo "make release build and check what would be released, and try it with every Python here (some minutes)"
 	@echo "make clean   remove what was installed and cached here"
 
 $(BIN)/python:
@@ -29,15 +31,23 @@ $(INSTALLED): pyproject.toml src/exll/version.py | $(BIN)/python
 	$(PIP) --no-compile --editable .
 	@touch $@
 
+# The same with the studio.
+$(WITH_STUDIO): pyproject.toml src/exll/version.py | $(BIN)/python
+	$(PIP) --editable ".[studio]"
+	@touch $(INSTALLED) $@
+
 # The same with the tools for tests and checks.
 $(WITH_TOOLS): pyproject.toml src/exll/version.py | $(BIN)/python
 	$(PIP) --editable ".[dev]"
-	@touch $(INSTALLED) $@
+	@touch $(INSTALLED) $(WITH_STUDIO) $@
 
 demo: $(INSTALLED)
 	@$(BIN)/exll demo
 	@echo "   Read on:"
 	@echo "      README.md, docs/cli.md (every command), docs/studio.md"
+
+studio: $(WITH_STUDIO)
+	$(BIN)/exll studio
 
 test: $(WITH_TOOLS)
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal

@@ -5,12 +5,8 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-
-from pictures import picture
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
@@ -57,28 +53,6 @@ def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in (*re.findall(r"\]\(([^)#]+)\)", text), *re.findall(r'src="([^"]+)"', text)):
         assert ((ROOT / page).parent / target).exists(), target
-
-
-def test_the_readme_s_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    picture(0, 0).save("mug_01.jpg")
-    picture(0, 1).save("new.jpg")
-    rng = np.random.default_rng(0)
-    given: dict[str, Any] = {
-        "X": rng.normal(size=(18, 5)),
-        "y": ["mgu", "mug", "pan"] * 6,
-        "names": None,
-        "days": [1, 1, 1, 2, 2, 2] * 3,
-        "X_new": np.eye(5),
-        "X_here": np.eye(5)[:3],
-        "y_here": ["mgu", "mug", "pan"],
-    }
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(examples) == 2
-    for code in examples:
-        exec(code, given)
-    assert (tmp_path / "things.exll").exists()
-    assert given["clf"].classes_.tolist() == ["mug", "pan"]
 
 
 @pytest.mark.process
