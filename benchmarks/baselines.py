@@ -57,7 +57,7 @@ def main() -> None:
     if unknown := [title for title in chosen if title not in LEARNERS]:
         parser.error(f"there is no learner {unknown[0]!r} here, but {'; '.join(LEARNERS)}")
     tasks = [Task(name) for name in NINE]
-    print("| mean of nine tasks | raw, iid | raw, class-iid | unit, iid | unit, class-iid | µs a sample | s to ask |")
+    print("| mean of nine tasks | raw, iid | raw, class-iid | unit, iid | unit, class-iid | µs per sample | s to ask |")
     print("|---|---|---|---|---|---|---|")
     for title in chosen:
         cells, times = [], []

@@ -1,8 +1,9 @@
 """What other people's learners can and cannot do: the facts behind the table in docs/comparison.md.
 
 ``pip install -e . river scikit-learn``, then ``python benchmarks/check_peers.py``. With Avalanche (``pip install
-'exll[peers]'``) it and a network trained by gradient are checked as well. A library that is not installed is left out
-with a sentence. The vectors are made up. Nothing is timed, and no figure here says how well a learner does on photos.
+'exll[peers]'``, which brings torch, by default with several GB of GPU packages) it and a trained network are checked,
+too. A library that is not installed is left out with a sentence. The vectors are made up. Nothing is timed, and no
+figure here says how well a learner does on photos.
 """
 
 import argparse

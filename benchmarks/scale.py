@@ -102,7 +102,7 @@ def peak_bytes() -> int:
 
 @dataclass(frozen=True)
 class Turns:
-    """Microseconds a sample of two models that learned the same blocks in turns; refreshes stand apart."""
+    """Microseconds per sample of two models that learned the same blocks in turns; refreshes stand apart."""
 
     early: float
     late: float
@@ -199,7 +199,7 @@ def measure(preset: str, samples: int, every: int, cores: int) -> None:
     learning = Learning(preset, ClusteredStream(WIDTH, CLASSES), cores)
     clock = "processor" if cores == 1 else "wall"
     print(f"preset {preset}, {CLASSES} classes, d = {WIDTH}, {samples:,} samples; cores: {cores}; clock: {clock}\n")
-    columns = ("samples", "us a sample", "us of processors", "prototypes", "model MB", "peak MB", "threads")
+    columns = ("samples", "us per sample", "us of processors", "prototypes", "model MB", "peak MB", "threads")
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     marks = []
     with tempfile.TemporaryDirectory() as folder:
@@ -212,7 +212,7 @@ def measure(preset: str, samples: int, every: int, cores: int) -> None:
         early = load(aside, ExLLClassifier)
         turns = in_turns(early, learning.model, learning.stream, TURNS, cores)
     print(
-        f"\nin turns, without refreshes, us a sample: {turns.early:.0f} from {EARLY:,} on, {turns.late:.0f} from "
+        f"\nin turns, without refreshes, us per sample: {turns.early:.0f} from {EARLY:,} on, {turns.late:.0f} from "
         f"{samples:,} on (bare BLAS calls of its shapes: {turns.floor:.0f}); a refresh: {turns.refresh / 1e3:.0f} ms"
     )
     expected = forecasts(marks, turns, learning.start_bytes, PLACES)

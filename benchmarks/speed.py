@@ -239,7 +239,7 @@ def measure(width: int, samples: int, table: Table) -> None:
         f"learn in batches of {BATCH} / floor, samples {half + 1:,} to {samples:,}",
         second / second_floor,
         "<= 3",
-        f"{second / half * 1e6:.0f} us a sample, {prototypes} prototypes",
+        f"{second / half * 1e6:.0f} us per sample, {prototypes} prototypes",
     )
     for part in ("refreshes", "scores"):
         row(f"  of which {part} / floor", watch.seconds[part] / second_floor, "")
@@ -269,7 +269,7 @@ def measure(width: int, samples: int, table: Table) -> None:
         "learn one at a time / its floor",
         single / single_floor,
         "<= 3",
-        f"{single / (samples // 10) * 1e6:.0f} us a sample",
+        f"{single / (samples // 10) * 1e6:.0f} us per sample",
     )
     with console.status(f"d = {width}: memory"):
         memory, nbytes = memory_ratio(width, samples)
