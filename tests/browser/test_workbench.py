@@ -29,6 +29,16 @@ from pictures import picture
 from served import as_png, png
 
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
+RECORDED = """async () => {
+  const {Recording} = await import('/static/js/recorder.js');
+  const canvas = new OffscreenCanvas(32, 32);
+  canvas.getContext('2d').fillRect(4, 4, 9, 9);
+  const blob = await canvas.convertToBlob();
+  const frame = async () => (recording.count === 2 && recording.stop(), blob);
+  const recording = new Recording('still', {frame}, () => {});
+  await recording.run();
+  return recording.summary();
+}"""
 
 
 @contextmanager
@@ -79,6 +89,7 @@ def test_the_bars_move_while_a_class_is_recorded(taught: Studio) -> None:
     assert taught.counts()["pattern"] >= 3
     page.locator("#undo").click()  # one recording is one step
     expect(card(page, "pattern")).to_have_count(0, timeout=SLOW)
+    assert page.evaluate(RECORDED) == "1 photo of still learned, 2 the same as one taught before"
 
 
 def test_the_first_class_is_taught_by_keyboard_alone(studio: Studio) -> None:

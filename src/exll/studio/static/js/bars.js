@@ -8,13 +8,14 @@ import { confidence } from "./words.js";
 
 const FEW = 6; // up to so many classes are all in view
 const MOST = 8; // so many are shown where there are more
-const [BEST, TOP] = [3, 5]; // the best three must be among the first five
-const LIKELY = 0.02; // where they are at least so probable
+const TOP = 4; // the best class must be among the first so many, and each that has a good chance
+const GOOD = 0.2;
+const REST = 1500; // milliseconds from one order to the next, at least
 
 export class Bars {
   /** @param {(label: string) => void} pressed */
   constructor(pressed) {
-    Object.assign(this, { pressed, labels: [], bars: new Map(), order: [], pointed: false, all: false, probabilities: {} });
+    Object.assign(this, { pressed, labels: [], bars: new Map(), order: [], ordered: 0, pointed: false, all: false, probabilities: {} });
     this.element = byId("bars");
     const point = (pointed) => (event) => {
       if (event.pointerType !== "mouse") return;
@@ -113,10 +114,16 @@ export class Bars {
   sort() {
     const share = (label) => this.probabilities[label] ?? 0;
     const ranked = [...this.labels].sort((one, other) => share(other) - share(one));
-    const top = new Set(this.order.slice(0, TOP));
-    const inView = ranked.slice(0, BEST).every((label) => top.has(label) || share(label) < LIKELY);
     const kept = this.order.filter((label) => this.labels.includes(label));
-    if (kept.length && (inView || this.pointed)) this.order = [...kept, ...ranked.filter((label) => !kept.includes(label))];
-    else this.order = ranked;
+    const top = kept.slice(0, TOP);
+    const good = ranked.filter((label, i) => i === 0 || share(label) >= GOOD);
+    const inView = this.prediction.level === "unknown" || good.every((label) => top.includes(label));
+    const rests = performance.now() - this.ordered < REST;
+    if (kept.length && (inView || this.pointed || rests)) {
+      this.order = [...kept, ...ranked.filter((label) => !kept.includes(label))];
+    } else {
+      this.order = ranked;
+      this.ordered = performance.now();
+    }
   }
 }

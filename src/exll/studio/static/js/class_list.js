@@ -100,7 +100,8 @@ export class ClassList {
   goTo(row, button = row.buttons.indexOf(row.hold)) {
     this.select(row);
     row.element.scrollIntoView({ block: "nearest", inline: "center" });
-    (row.buttons[button]?.disabled ? row.name : (row.buttons[button] ?? row.name)).focus({ preventScroll: true });
+    const wanted = row.buttons[button] ?? row.name;
+    (wanted.disabled ? row.name : wanted).focus({ preventScroll: true });
   }
 
   name(input) {
@@ -137,7 +138,7 @@ export class ClassList {
     for (const label of named) this.row(label);
     for (const [label, row] of this.rows) if (!taught.has(label) && !named.includes(label)) this.remove(row);
     if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
-    this.help(classes);
+    this.help([...classes, ...named.map((label) => ({ label, examples: 0, verdict: "too early to tell" }))]);
     this.find();
     this.welcome(classes.length);
     this.on.changed();

@@ -85,9 +85,8 @@ export class ClassRow {
 
   /** What would help is known a moment after the count. */
   advise(examples) {
-    const { examples: known, held_out: aside } = this.found;
-    const none = aside ? "All its photos are set aside." : "No photos yet.";
-    fill(this.words, examples && known ? adviceWords(this.found) : [examples ? "Too early to tell." : none]);
+    const early = examples > 0 && !this.found.examples;
+    fill(this.words, early ? "Too early to tell." : adviceWords({ ...this.found, examples }));
     this.words.title = this.words.textContent;
   }
 
