@@ -122,7 +122,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     see_count(page, "bowl", 9)
     expect(page.locator(".guess.best")).to_contain_text("bowl", timeout=SLOW)
 
-    expect(page.locator("#score a")).to_have_text(re.compile(r"Held-out photos: [\d.]+% of 2 right"), timeout=SLOW)
+    expect(page.locator("#score a")).to_have_text(re.compile(r"Held out: [\d.]+% of 2 right"), timeout=SLOW)
     check(page)
     visit(watched, "evaluation")
     expect(page.locator("#result")).to_contain_text(re.compile(r"right on \d of 2 held-out photos"), timeout=SLOW)
