@@ -27,7 +27,7 @@ export function whose({ made_by: by }) {
 }
 
 /** Long names lose their middle: their beginnings are often the same. The tooltip has all of it. */
-const shortened = (sentence) => sentence.replace(/"([^"]{8})[^"]{6,}([^"]{6})"/g, '"$1…$2"');
+const shortened = (sentence) => sentence.replace(/"([^"]{11})[^"]{4,}([^"]{10})"/g, '"$1…$2"');
 
 function ready(examples, classes) {
   if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "photo")}.`);
