@@ -124,9 +124,9 @@ def test_the_small_score_stands_on_the_workbench_and_follows_changes(taught: Stu
     expect(page.locator("#score")).to_be_hidden()
     held_out(taught)
     link = page.locator("#score a")
-    expect(link).to_have_text(re.compile(r"Held-out photos: \d+% of 10 right"), timeout=SLOW)
+    expect(link).to_have_text(re.compile(r"Held out: [\d.]+% of 10 right"), timeout=SLOW)
     taught.teach("bowl", png(2, 80), held_out="true")
-    expect(link).to_have_text(re.compile(r"Held-out photos: \d+% of 11 right"), timeout=SLOW)
+    expect(link).to_have_text(re.compile(r"Held out: [\d.]+% of 11 right"), timeout=SLOW)
     with page.expect_navigation():
         link.click()
     awake(page)

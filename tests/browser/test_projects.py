@@ -124,7 +124,8 @@ def test_another_project_is_made_filled_with_the_sample_and_removed(studio: Stud
     assert page.url.endswith("/projects/K%C3%BCche%202/project#projects")
     expect(page.locator("#project-list .here")).to_contain_text("Küche 2")
     with page.expect_navigation():
-        page.get_by_role("button", name="Try the sample").click()
+        sample = page.get_by_role("button", name="Try the sample")
+        assert sample.evaluate("button => (button.click(), button.textContent)") == "Making the sample …"
     awake(page)
     expect(page.locator("#state")).to_contain_text("I know 12 classes from 72", timeout=SLOW)
     go(page, "Export")

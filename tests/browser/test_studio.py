@@ -75,7 +75,7 @@ def test_a_newcomers_whole_story(studio: Studio, tmp_path: Path) -> None:
     # a right answer, with the pictures behind it
     (new,) = files_of(tmp_path / "new", 0, range(60, 61))
     ask_about(page, new)
-    expect(page.locator("#says")).to_have_text("mug")
+    expect(page.locator("#says")).to_contain_text("mug")
     page.get_by_role("button", name="Why?").click()
     expect(page.locator("#evidence section", has_text="Near miss")).to_contain_text("pan")
     whole(page)
@@ -125,7 +125,7 @@ def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None
     other.get_by_role("button", name="Undo: Taught 18 photos").click()
     words = 'Taught 18 photos of "mug".'
     expect(other.locator("#messages")).to_contain_text(f"Undone: {words}")
-    expect(one.locator("#messages")).to_contain_text(f"Undone on another page: {words}")
+    expect(one.locator("#messages")).to_contain_text(f"Undone in another window: {words}")
     see_count(one, "mug", 8)
     for page in (one, other):
         expect(page.locator("#messages .message")).to_have_count(1)
@@ -136,7 +136,7 @@ def test_a_page_whose_work_another_page_undid_is_told_so(taught: Studio) -> None
     expect(other.locator("#messages")).to_contain_text('Undone: Taught 8 photos of "pan".')
     expect(one.locator("#messages .message")).to_have_count(0)
     see(one, True)
-    expect(one.locator("#messages")).to_contain_text('Undone on another page: Taught 8 photos of "pan".')
+    expect(one.locator("#messages")).to_contain_text('Undone in another window: Taught 8 photos of "pan".')
     one.reload()
     awake(one)
     expect(one.locator("#undo")).to_contain_text("mug")

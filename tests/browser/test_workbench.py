@@ -29,6 +29,16 @@ from pictures import picture
 from served import as_png, png
 
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
+RECORDED = """async () => {
+  const {Recording} = await import('/static/js/recorder.js');
+  const canvas = new OffscreenCanvas(32, 32);
+  canvas.getContext('2d').fillRect(4, 4, 9, 9);
+  const blob = await canvas.convertToBlob();
+  const frame = async () => (recording.count === 2 && recording.stop(), blob);
+  const recording = new Recording('still', {frame}, () => {});
+  await recording.run();
+  return recording.summary();
+}"""
 
 
 @contextmanager
@@ -79,6 +89,7 @@ def test_the_bars_move_while_a_class_is_recorded(taught: Studio) -> None:
     assert taught.counts()["pattern"] >= 3
     page.locator("#undo").click()  # one recording is one step
     expect(card(page, "pattern")).to_have_count(0, timeout=SLOW)
+    assert page.evaluate(RECORDED) == "1 photo of still learned, 2 the same as one taught before"
 
 
 def test_the_first_class_is_taught_by_keyboard_alone(studio: Studio) -> None:
@@ -130,10 +141,9 @@ def test_the_camera_asks_one_thing_at_a_time_and_is_frozen_for_the_reasons(taugh
 
 def test_a_wrong_bar_that_was_pressed_is_put_right(taught: Studio, tmp_path: Path) -> None:
     (image,) = files_of(tmp_path, 0, range(77, 78))
-    watched = taught.open("workbench")
-    page = watched.page
+    page = taught.open("workbench").page
     ask_about(page, image)
-    expect(page.locator("#says")).to_have_text("mug")
+    expect(page.locator("#says")).to_contain_text("mug")
     before = share(page, "pan")
     bar(page, "pan").dblclick()
     expect(page.locator("#did")).to_contain_text(re.compile('Taught as "pan": .* → '), timeout=SLOW)
@@ -146,12 +156,10 @@ def test_a_wrong_bar_that_was_pressed_is_put_right(taught: Studio, tmp_path: Pat
     expect(page.locator("#level")).not_to_contain_text("Taught as", timeout=SLOW)
     bar(page, "mug").click()
     see_count(page, "mug", 9)
-    bar(page, "pan").click()  # in another class already: the person decides
-    page.get_by_role("button", name="Call it pan").click()
+    bar(page, "pan").click()  # in another class already: it moves
     see_count(page, "pan", 9)
     see_count(page, "mug", 8)
-    assert all(REFUSED in fault for fault in watched.faults)
-    watched.faults.clear()
+    expect(page.locator("#did")).to_contain_text('Moved to "pan"')
 
 
 def test_photos_are_taught_where_they_fall_and_asked_about_on_the_preview(studio: Studio) -> None:
@@ -159,6 +167,12 @@ def test_photos_are_taught_where_they_fall_and_asked_about_on_the_preview(studio
     hand(page, "drop", "#preview", (0, 9))  # nothing is known: it can be the first thing to be taught
     page.get_by_label("It is something else").fill("mug")
     page.keyboard.press("Enter")
+    see_count(page, "mug", 1)
+    expect(page.locator("#says")).to_contain_text("mug", timeout=SLOW)
+    page.locator("#undo").click()  # the answer goes with what it came from
+    expect(page.locator("#says")).to_have_text("Nothing taught yet", timeout=SLOW)
+    expect(page.locator("#bars .best")).to_have_count(0)
+    page.locator("#redo").click()
     see_count(page, "mug", 1)
     hand(page, "drop", ".card", (0, 3))
     see_count(page, "mug", 2)
@@ -196,13 +210,32 @@ def test_of_many_classes_the_likeliest_have_bars_and_rows_are_searched(studio: S
     page = studio.open("workbench").page
     hand(page, "drop", "#preview", (13, 7))
     expect(page.locator(".guess.best")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".guess")).to_have_count(12)
+    expect(page.locator(".guess")).to_have_count(8)
     names = page.locator(".guess bdi").all_inner_texts()
-    assert names == sorted(names, key=lambda name: int(name.split()[1]))
+    assert [share(page, name) for name in names] == sorted((share(page, name) for name in names), reverse=True)
+    expect(page.locator(".guess.best")).to_contain_text(names[0])
+    bar(page, names[7]).click()  # nothing moves under the mouse, also where another class is the likeliest now
+    expect(page.locator("#did")).to_contain_text("Taught as", timeout=SLOW)
+    expect(page.locator("#level")).to_contain_text("Taught as", timeout=SLOW)
+    assert page.locator(".guess bdi").all_inner_texts() == names
     page.get_by_role("button", name="Show all 14 classes").click()
     expect(page.locator(".guess")).to_have_count(14)
-    page.get_by_label("Find a class").fill("KIND 13")
-    expect(page.locator(".card:visible")).to_have_count(1)
+    page.get_by_label("Find a class").fill("KIND 1")
+    expect(page.locator(".card:visible")).to_have_count(5)
+    page.keyboard.press("Enter")  # the first that is found; from there arrow keys go on
+    expect(card(page, "kind 1").locator(".hold")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(card(page, "kind 10").locator(".hold")).to_be_focused()
+    assert page.locator('.card button:visible:not([tabindex="-1"])').count() == 4
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    page.get_by_role("button", name="Search the classes").click()
+    page.get_by_label("Find a class").last.fill("13")
+    page.keyboard.press("Enter")
+    expect(card(page, "kind 13").locator(".hold")).to_be_in_viewport()
+    page.get_by_role("button", name="Add a class").click()
+    page.get_by_label("Name of the class").fill("new kind")
+    page.keyboard.press("Enter")
+    expect(card(page, "new kind").locator(".hold")).to_be_focused()
 
 
 @pytest.mark.skipif(not HAS_HEIC, reason="needs pillow-heif")
@@ -220,7 +253,7 @@ def test_a_photo_that_the_browser_cannot_show_is_taught_asked_and_shown(studio: 
     drop_from_disk(page, '.card[data-label="mug"]', photos)  # in a folder names decide on what is a photo
     see_count(page, "mug", 2)
     ask_about(page, photos / "IMG_2.HEIC")
-    expect(page.locator("#says")).to_have_text("mug")
+    expect(page.locator("#says")).to_contain_text("mug")
     expect(page.locator("#preview img")).to_have_attribute("src", re.compile("/api/asked/"))
     assert page.locator("#preview img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 128
     check_pictures(page)
@@ -271,8 +304,10 @@ def test_an_unusual_answer_is_said_to_be_so_and_follows_how_strict_the_project_i
     image = next(path for path in asked if [taught.level(path, share) for share in (0.05, 0.3)] == ["usual", "unusual"])
     page = taught.open("workbench").page
     ask_about(page, image)
-    expect(page.locator("#says")).not_to_be_empty()
-    label = page.locator("#says").text_content()
+    answer = taught.ask(image.read_bytes())
+    assert 0.5 <= answer["probability"] < 0.85
+    label = answer["label"]
+    expect(page.locator("#says")).to_have_text(f"Probably {label}")
     taught.client.post("/api/project/settings", json={"false_alarms": 0.3})
     expect(page.locator("#says")).to_have_text(f"Maybe {label}", timeout=SLOW)
     expect(page.locator("#level")).to_contain_text("It is unlike the photos you taught.")

@@ -108,6 +108,11 @@ def test_the_sentence_says_what_is_expected_and_what_to_do() -> None:
     assert str(entry) == entry.to_dict()["sentence"] == said
     alone = ExLLClassifier().fit(np.eye(3)[:1], ["mug"]).progress()[0]
     assert str(alone) == '"mug": Too early to tell. Teach it more examples, and another class.'
+    apart = np.random.default_rng(0).normal(0, 1, (40, 80)) + np.tile([[3], [-3]], (20, 1))
+    model = ExLLClassifier(records="vectors").fit(apart, ["mug", "pan"] * 20)
+    assert {entry.verdict for entry in model.progress()} == {"enough"}
+    model.forget_class("pan")
+    assert [(entry.verdict, entry.advice) for entry in model.progress()] == [(alone.verdict, alone.advice)]
 
 
 @both_presets

@@ -114,6 +114,15 @@ def test_a_correction_teaches_once_and_says_what_it_changed(taught: Served) -> N
     assert (again["status"], again["example"]) == ("already", None)
     assert "not taught twice" in again["sentence"]
     assert taught.project.store.counts()["kind 9"] == 1
+    fields["label"] = "kind 1"
+    before = taught.project.store.counts()["kind 1"]
+    assert taught.client.post("/api/correct", data=fields).status_code == 409
+    moved = taught.client.post("/api/correct", data={**fields, "move": "true"}).json()
+    assert (moved["status"], moved["example"]["label"]) == ("moved", "kind 1")
+    counts = taught.project.store.counts()
+    assert ("kind 9" in counts, counts["kind 1"]) == (False, before + 1)
+    taught.client.post("/api/undo")
+    assert taught.project.store.counts()["kind 9"] == 1
 
 
 def test_a_correction_that_one_example_cannot_bring_about_says_so(studio: Served) -> None:

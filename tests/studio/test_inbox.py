@@ -9,12 +9,13 @@ import pytest
 from PIL import Image
 
 import exll.studio.inbox
+from exll.streams.household.scene import Recording, render
 from exll.studio.inbox_groups import sort_photos
 from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.incoming import AT_ONCE, LOOKED_AT_SECONDS, Incoming
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
-from served import PATIENCE, Served, assert_model_is_its_log, assert_model_knows_its_log, png, served
+from served import PATIENCE, Served, as_png, assert_model_is_its_log, assert_model_knows_its_log, png, served
 
 KNOWN = ("mug", "pan", "bowl")
 UNKNOWN = (3, 4, 5, 8)  # kinds of pictures that differ from all others
@@ -79,6 +80,20 @@ def test_only_unusual_photos_wait_and_only_once(taught: Served) -> None:
     assert (image.content, image.headers["content-type"]) == (new[0], "image/png")
     assert taught.client.get(f"/api/inbox/{first.id}/thumbnail").headers["content-type"] == "image/webp"
     assert not on_disk(taught, png(0, 50))
+
+
+def test_a_camera_brings_one_frame_of_a_scene_and_a_model_that_knows_little_none(studio: Served) -> None:
+    scene, moved = (as_png(render(Recording(0, "book", 1, "clutter", 1, "train"), frame, 96)) for frame in (0, 3))
+    studio.taught("mug", *(png(0, seed) for seed in range(20)))
+    studio.taught("pan", *(png(1, seed) for seed in range(2)))
+    assert studio.ask(scene).json()["prediction"]["level"] != "usual"
+    assert waiting(studio) == []
+    studio.taught("pan", png(1, 2))
+    first = ask(studio, scene)
+    assert len(first) == 1
+    studio.ask(moved, camera=True)
+    assert digests(waiting(studio)) == digests(first)
+    assert len(ask(studio, moved)) == 2  # a photo that somebody took
 
 
 def test_one_address_cannot_fill_it_at_once() -> None:

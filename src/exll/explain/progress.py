@@ -96,11 +96,12 @@ def _progress(learner: ExLL, k: int, expected: Expected | None, from_one_group: 
     else:
         groups, confused = int(expected.groups[k]), int(expected.confused_with[k])
         like_these, elsewhere = (_known(shares[k], examples) for shares in (expected.like_these, expected.new_groups))
-    verdict = _verdict(examples, like_these if expected is None else elsewhere, from_one_group)
     other = None if confused < 0 else learner.labels[confused]
-    advice = (
-        OTHER_CLASS if learner.class_count == 1 else _advice(verdict, examples, like_these, elsewhere, groups, other)
-    )
+    verdict, advice = _verdict(examples, like_these if expected is None else elsewhere, from_one_group), OTHER_CLASS
+    if learner.class_count == 1:
+        verdict = "too early to tell"  # every answer is right where there is only one
+    else:
+        advice = _advice(verdict, examples, like_these, elsewhere, groups, other)
     return Progress(learner.labels[k], examples, groups, like_these, elsewhere, other, verdict, advice)
 
 

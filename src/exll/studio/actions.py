@@ -22,7 +22,7 @@ MOST_NAMED = 3
 CONFLICT_HINT = "Relabel that example, or say that the photo may have two labels."
 
 
-Status: TypeAlias = Literal["taught", "already", "conflict", "unreadable", "too large"]
+Status: TypeAlias = Literal["taught", "moved", "already", "conflict", "unreadable", "too large"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Offered:
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one file: taught, ``already`` taught under this label, in ``conflict`` with another label,
-    unreadable, or with more bytes than are accepted."""
+    """What became of one file: taught, ``moved`` here from another label, ``already`` taught under this label, in
+    ``conflict`` with another label, unreadable, or with more bytes than are accepted."""
 
     file: str
     status: Status
@@ -132,10 +132,16 @@ def _quoted(label: str) -> str:
     return f'"{label}"'
 
 
-def correct(project: Project, offer: Offered, label: str, two_labels: bool) -> tuple[FileResult, Belief, Belief]:
-    """Teach one image once, with what the model thought of it before and thinks now."""
+def correct(
+    project: Project, offer: Offered, label: str, two_labels: bool, move: bool = False
+) -> tuple[FileResult, Belief, Belief]:
+    """Teach one image once, with what the model thought of it before and thinks now. With ``move`` an image of another
+    class is moved to this one."""
     before = belief(project, offer.image.vector, label)
     (result,) = teach_images(project, [offer], label, two_labels, "correct")
+    if result.status == "conflict" and move:
+        relabel(project, [example.id for example in result.taught_as], label)
+        result = FileResult(offer.name, "moved", next(iter(project.store.taught_as(offer.image.digest)), None))
     return result, before, belief(project, offer.image.vector, label)
 
 

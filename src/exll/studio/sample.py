@@ -27,6 +27,7 @@ def fill_with_sample(project: Project, stopped: Callable[[], bool]) -> None:
         *((HELD_OUT, example) for example in data.test.examples[:: EVERY[HELD_OUT]]),
     ]
     group, done = secrets.token_hex(8), 0
+    project.events.publish("importing", {"done": done, "images": len(drawings)})
     with ThreadPoolExecutor(THREADS, "studio drawing") as pool:
         offers = pool.map(lambda drawing: _drawn(project, home, drawing[1]), drawings)
         for role, label, run in _runs(drawings, offers):

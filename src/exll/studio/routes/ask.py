@@ -44,13 +44,15 @@ async def predict(
     asked: AskedId = None,
     all_classes: Annotated[bool, Form(description="give the probability of every class, too")] = False,
     inbox: Annotated[bool, Form(description="whether it may be kept in the Inbox")] = True,
+    camera: Annotated[bool, Form(description="a frame of a live camera: the Inbox keeps few of one scene")] = False,
 ) -> PredictAnswer:
     """Label and probability, or unknown. The image stays in memory for a while; one that is unusual or unknown may be
     kept in the Inbox."""
     predicted = partial(_predicted, false_alarms=false_alarms, all_classes=all_classes)
     answer = await about_image(project, file, asked, box, predicted)
     if inbox:
-        offer(project, answer.asked, answer.prediction, "" if request.client is None else request.client.host)
+        address = "" if request.client is None else request.client.host
+        offer(project, answer.asked, answer.prediction, address, camera)
     return answer
 
 

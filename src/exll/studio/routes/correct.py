@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form
 from pydantic import BaseModel, Field
 
 from exll.explain.wording import confidence
-from exll.studio.actions import Belief, Offered, correct
+from exll.studio.actions import Belief, Offered, Status, correct
 from exll.studio.errors import ConflictError
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
@@ -24,7 +24,7 @@ class BeliefShape(BaseModel):
 
 class CorrectAnswer(BaseModel):
     label: str
-    status: Literal["taught", "already"]
+    status: Literal["taught", "moved", "already"]
     example: ExampleShape | None
     before: BeliefShape
     after: BeliefShape
@@ -39,22 +39,24 @@ async def correct_answer(
     box: BoxField,
     file: OneFile = None,
     asked: AskedId = None,
-    two_labels: Annotated[bool, Form()] = False,
+    two_labels: Annotated[bool, Form(description="teach it also where it was taught under another label")] = False,
+    move: Annotated[bool, Form(description="move it to this label where it was taught under another one")] = False,
 ) -> CorrectAnswer:
-    """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now."""
+    """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now.
+    With ``move``, an image of another class is moved."""
     offer = await about_image(project, file, asked, box, _offered)
-    result, before, after = await change(project, lambda: correct(project, offer, label, two_labels))
+    result, before, after = await change(project, lambda: correct(project, offer, label, two_labels, move))
     if result.status == "conflict":
         raise ConflictError(result.error, result.hint)
     turned = after.prediction is not None and after.prediction.known and after.prediction.label == label
     return CorrectAnswer(
         label=label,
-        status="taught" if result.status == "taught" else "already",
+        status=result.status if result.status in ("taught", "moved") else "already",
         example=None if result.example is None else ExampleShape.of(result.example),
         before=_belief(before),
         after=_belief(after),
         turned=turned,
-        sentence=_sentence(label, result.status == "already", before, after, turned),
+        sentence=_sentence(label, result.status, before, after, turned),
     )
 
 
@@ -67,10 +69,12 @@ def _belief(belief: Belief) -> BeliefShape:
     return BeliefShape(prediction=prediction, probability=belief.probability)
 
 
-def _sentence(label: str, already: bool, before: Belief, after: Belief, turned: bool) -> str:
-    if already:
+def _sentence(label: str, status: Status, before: Belief, after: Belief, turned: bool) -> str:
+    if status == "already":
         return f'This image was taught as "{label}" before; it was not taught twice.'
     change = f"from {confidence(before.probability)} to {confidence(after.probability)}"
+    if status == "moved":
+        return f'Moved: the probability of "{label}" went {change}.'
     if turned:
         return f'Learned: the probability of "{label}" went {change}.'
     return (

@@ -6,19 +6,30 @@ import { confidence } from "./words.js";
 const UNLIKE = "It is unlike the photos you taught.";
 const NOTHING_LIKE_IT = "Nothing I know looks like this.";
 const ONLY = "It is the only class that I know. Teach a second one.";
+const SURE = 0.85; // below, the headline itself says so
+const LIKELY = 0.5;
+const LONG = 18; // letters of a headline that is written smaller
 
 /** @param {HTMLElement} says @param {HTMLElement} level @param {any} prediction @param {any[]} taughtAs */
 export function showAnswer(says, level, prediction, taughtAs = []) {
   const { label, probability, runner_up: other, level: kind } = prediction;
-  const name = h("bdi", {}, label);
-  fill(says, ...{ usual: [name], unusual: ["Maybe ", name], unknown: ["Unknown"] }[kind]);
+  fill(says, headline(prediction).map((part) => (typeof part === "string" ? part : h("bdi", {}, part.label))));
+  says.classList.toggle("long", says.textContent.length > LONG);
   const sure = other === null ? ONLY : `Confidence: ${confidence(probability)}.`;
   const words = {
-    usual: [sure, other !== null && " It looks like the photos you taught."],
+    usual: [sure, other !== null && h("span", { class: "usual" }, " It looks like the photos you taught.")],
     unusual: [sure, " ", h("strong", {}, UNLIKE)],
     unknown: [h("strong", {}, NOTHING_LIKE_IT), " The nearest class is ", quoted(label), "."],
   };
   fill(level, ...words[kind], taughtAs.length > 0 && taught(taughtAs));
+}
+
+/** "Maybe" where it is unlike what was taught; "probably" or two classes where it could be another. */
+function headline({ label, probability, runner_up: other, level }) {
+  if (level === "unknown") return ["Unknown"];
+  if (level === "unusual") return ["Maybe ", { label }];
+  if (other === null || probability >= SURE) return [{ label }];
+  return probability >= LIKELY ? ["Probably ", { label }] : [{ label }, " or ", { label: other }, "?"];
 }
 
 const KNOWN = { taught: " Taught as ", "held out": " Set aside as ", nothing: " Marked as none of your classes" };
@@ -33,8 +44,10 @@ function taught(examples) {
 }
 
 /** The words of the answer, for those who listen. */
-export function spoken({ label, probability, runner_up: other, level }) {
+export function spoken(prediction) {
+  const { probability, runner_up: other, level } = prediction;
   if (level === "unknown") return `Unknown. ${NOTHING_LIKE_IT}`;
   const share = other === null ? "the only class that I know" : confidence(probability);
-  return level === "unusual" ? `Maybe ${label}, ${share}. ${UNLIKE}` : `${label}, ${share}`;
+  const words = headline(prediction).map((part) => part.label ?? part).join("");
+  return `${words}, ${share}${level === "unusual" ? `. ${UNLIKE}` : ""}`;
 }

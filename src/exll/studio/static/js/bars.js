@@ -1,15 +1,29 @@
-/** A bar for every class, in the order of the classes, so that none jumps. A press on one says "it is this". */
+/**
+ * A bar for every class. A press on one says "it is this". A few classes have their own order, and nothing moves. Of more,
+ * the likeliest are on top; they are ordered again only where they must be, and never under the mouse.
+ */
 
 import { byId, fill, h } from "./dom.js";
+import { confidence } from "./words.js";
 
-const MOST = 12; // so many are shown where there are more
-const COMES_IN = 0.02; // a class that is not shown comes in with at least this probability
+const FEW = 6; // up to so many classes are all in view
+const MOST = 8; // so many are shown where there are more
+const TOP = 4; // the best class must be among the first so many, and each that has a good chance
+const GOOD = 0.2;
+const REST = 1500; // milliseconds from one order to the next, at least
 
 export class Bars {
   /** @param {(label: string) => void} pressed */
   constructor(pressed) {
-    Object.assign(this, { pressed, labels: [], bars: new Map(), shown: new Set(), all: false, probabilities: {} });
+    Object.assign(this, { pressed, labels: [], bars: new Map(), order: [], ordered: 0, pointed: false, all: false, probabilities: {} });
     this.element = byId("bars");
+    const point = (pointed) => (event) => {
+      if (event.pointerType !== "mouse") return;
+      this.pointed = pointed;
+      if (!pointed) this.draw();
+    };
+    this.element.addEventListener("pointerenter", point(true));
+    this.element.addEventListener("pointerleave", point(false));
     this.toggle = byId("all-bars");
     this.toggle.addEventListener("click", () => {
       this.all = !this.all;
@@ -32,7 +46,13 @@ export class Bars {
     this.draw();
   }
 
+  /** Another photo: the next answer orders the bars anew. */
+  renew() {
+    this.order = [];
+  }
+
   clear() {
+    this.renew();
     this.prediction = null;
     this.probabilities = {};
     this.draw();
@@ -68,8 +88,8 @@ export class Bars {
         { type: "button", class: "guess", "data-label": label, title: `Teach it as ${label}`, onclick: () => this.pressed(label) },
         h("span", { class: "unseen" }, "It is "),
         h("bdi", {}, label),
-        h("span", { class: "track", "aria-hidden": "true" }, fill),
         share,
+        h("span", { class: "track", "aria-hidden": "true" }, fill),
       );
       this.bars.set(label, { item: h("li", {}, button), fill, share, button });
     }
@@ -80,26 +100,30 @@ export class Bars {
     const { fill, share, button } = this.bars.get(label);
     const probability = this.probabilities[label] ?? 0;
     fill.style.width = `${100 * probability}%`;
-    share.textContent = this.prediction ? `${Math.min(99, Math.round(100 * probability))}%` : "";
+    share.textContent = this.prediction ? confidence(probability) : "";
     button.classList.toggle("best", this.prediction?.label === label);
   }
 
-  /** With many classes, those that were likely stay until a likelier one needs the place. */
   visible() {
-    if (this.all || this.labels.length <= MOST) return this.labels;
+    if (this.labels.length <= FEW) return this.labels;
+    if (this.prediction) this.sort();
+    const ordered = this.prediction ? this.order : this.labels;
+    return this.all ? ordered : ordered.slice(0, MOST);
+  }
+
+  sort() {
     const share = (label) => this.probabilities[label] ?? 0;
     const ranked = [...this.labels].sort((one, other) => share(other) - share(one));
-    for (const label of this.shown) if (!this.labels.includes(label)) this.shown.delete(label);
-    for (const label of ranked) {
-      if (this.shown.has(label)) continue;
-      if (this.shown.size < MOST) this.shown.add(label);
-      else if (share(label) >= COMES_IN) {
-        const weakest = [...this.shown].reduce((least, one) => (share(one) < share(least) ? one : least));
-        if (share(label) <= 2 * share(weakest)) break;
-        this.shown.delete(weakest);
-        this.shown.add(label);
-      } else break;
+    const kept = this.order.filter((label) => this.labels.includes(label));
+    const top = kept.slice(0, TOP);
+    const good = ranked.filter((label, i) => i === 0 || share(label) >= GOOD);
+    const inView = this.prediction.level === "unknown" || good.every((label) => top.includes(label));
+    const rests = performance.now() - this.ordered < REST;
+    if (kept.length && (inView || this.pointed || rests)) {
+      this.order = [...kept, ...ranked.filter((label) => !kept.includes(label))];
+    } else {
+      this.order = ranked;
+      this.ordered = performance.now();
     }
-    return this.labels.filter((label) => this.shown.has(label));
   }
 }

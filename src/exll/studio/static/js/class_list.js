@@ -1,6 +1,8 @@
 /** The classes of the Workbench: find them, name new ones, choose the one that is taught. */
 
+import { askExisting } from "./class_choice.js";
 import { ClassRow } from "./class_row.js";
+import { askLabel } from "./dialogs.js";
 import { byId, fill, h } from "./dom.js";
 import { say } from "./notice.js";
 import { adviceWords, weakest } from "./progress.js";
@@ -29,11 +31,20 @@ export class ClassList {
       for (const row of this.rows.values()) row.recording(null);
     });
     byId("search").addEventListener("input", () => this.find());
-    byId("find").addEventListener("submit", (event) => event.preventDefault());
+    byId("find").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.found().length) this.goTo(this.found()[0]);
+    });
     byId("new-class").addEventListener("submit", (event) => {
       event.preventDefault();
       this.name(byId("new-label"));
     });
+    byId("chip-add").addEventListener("click", async () => this.add((await askLabel("New class", [], { yes: "Add" })) ?? ""));
+    byId("chip-find").addEventListener("click", async () => {
+      const label = await askExisting("Find a class", this.labels(), { yes: "Choose" });
+      if (label) this.goTo(this.row(label));
+    });
+    byId("rows").addEventListener("keydown", (event) => this.step(event));
   }
 
   labels() {
@@ -59,24 +70,52 @@ export class ClassList {
     this.selected?.select(false);
     this.selected = row;
     row?.select(true);
+    this.rove();
+  }
+
+  /** Of many classes only one is on the way of the Tab key: the chosen one, or the first that is found. */
+  rove() {
+    const found = this.found();
+    const stop = found.includes(this.selected) ? this.selected : found[0];
+    for (const row of this.rows.values()) row.reachable(row === stop);
+  }
+
+  found() {
+    return [...this.rows.values()].filter(({ element }) => !element.hidden);
+  }
+
+  /** Arrow keys go from class to class, and stay on the same button. */
+  step(event) {
+    const found = this.found();
+    const at = found.findIndex(({ element }) => element.contains(event.target));
+    const last = found.length - 1;
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (to < 0 || to > last || to === at) return;
+    this.goTo(found[to], found[at].buttons.indexOf(event.target));
   }
 
   /** Select a class and bring it into view. */
-  goTo(row) {
+  goTo(row, button = row.buttons.indexOf(row.hold)) {
     this.select(row);
     row.element.scrollIntoView({ block: "nearest", inline: "center" });
-    row.hold.focus({ preventScroll: true });
+    const wanted = row.buttons[button] ?? row.name;
+    (wanted.disabled ? row.name : wanted).focus({ preventScroll: true });
   }
 
   name(input) {
-    const label = input.value.trim().replace(/\s+/g, " ").normalize("NFC");
-    if (!label) {
-      input.focus();
-      return;
-    }
+    if (!input.value.trim()) input.focus();
+    this.add(input.value);
+    input.value = "";
+  }
+
+  add(typed) {
+    const label = typed.trim().replace(/\s+/g, " ").normalize("NFC");
+    if (!label) return;
     if (!this.rows.has(label)) remember([...remembered(), label]);
     const row = this.row(label);
-    input.value = byId("search").value = "";
+    byId("search").value = "";
     this.find();
     this.goTo(row);
     this.welcome();
@@ -99,7 +138,7 @@ export class ClassList {
     for (const label of named) this.row(label);
     for (const [label, row] of this.rows) if (!taught.has(label) && !named.includes(label)) this.remove(row);
     if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
-    this.help(classes);
+    this.help([...classes, ...named.map((label) => ({ label, examples: 0, verdict: "too early to tell" }))]);
     this.find();
     this.welcome(classes.length);
     this.on.changed();
@@ -119,13 +158,14 @@ export class ClassList {
   }
 
   find() {
-    byId("find").hidden = this.rows.size < SEARCHED_FROM;
+    byId("find").hidden = byId("chip-find").hidden = this.rows.size < SEARCHED_FROM;
     const wanted = simple(byId("search").value);
     let shown = 0;
     for (const [label, { element }] of this.rows) {
       element.hidden = !simple(label).includes(wanted);
       shown += Number(!element.hidden);
     }
+    this.rove();
     byId("found").textContent = wanted && `${shown} of ${this.rows.size} found`;
   }
 

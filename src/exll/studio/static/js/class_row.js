@@ -16,7 +16,7 @@ export class ClassRow {
    * @param {{labels: () => string[], once: () => boolean, select: () => void, record: () => void, stop: () => void}} on
    */
   constructor(label, on) {
-    Object.assign(this, { label, on, newest: [], key: null });
+    Object.assign(this, { label, on, newest: [], key: null, found: null });
     this.number = h("strong", {}, "0");
     this.noun = h("span", {}, " photos");
     this.thumbs = h("ul", { class: "thumbs" });
@@ -24,6 +24,8 @@ export class ClassRow {
     this.hold = button("", null, "hold");
     this.all = button("See all", () => showGallery(label, on.labels), "quiet", `See all photos of ${label}`);
     this.name = h("button", { type: "button", class: "name", "aria-pressed": "false", onclick: on.select }, h("bdi", {}, label));
+    const add = button("Add photos", () => this.pick(), "", `Add photos of ${label}`);
+    this.buttons = [this.name, this.hold, add, this.all];
     this.element = h(
       "li",
       { class: "card", "data-label": label },
@@ -34,7 +36,7 @@ export class ClassRow {
         "div",
         { class: "acts" },
         this.hold,
-        button("Add photos", () => this.pick(), "", `Add photos of ${label}`),
+        add,
         this.all,
       ),
     );
@@ -60,6 +62,11 @@ export class ClassRow {
     this.element.classList.toggle("selected", selected);
   }
 
+  /** @param {boolean} reachable By the Tab key. */
+  reachable(reachable) {
+    for (const button of this.buttons) button.tabIndex = reachable ? 0 : -1;
+  }
+
   /** @param {number | null} frames So far; null while nothing is recorded. */
   recording(frames) {
     this.element.classList.toggle("recording", frames !== null);
@@ -71,10 +78,15 @@ export class ClassRow {
 
   /** @param {any} found What /api/classes says of it. */
   show(found) {
+    this.found = found;
     this.count(found.examples);
     this.see(found.newest);
-    const words = found.examples ? adviceWords(found) : ["No photos yet."];
-    fill(this.words, words);
+  }
+
+  /** What would help is known a moment after the count. */
+  advise(examples) {
+    const early = examples > 0 && !this.found.examples;
+    fill(this.words, early ? "Too early to tell." : adviceWords({ ...this.found, examples }));
     this.words.title = this.words.textContent;
   }
 
@@ -83,6 +95,7 @@ export class ClassRow {
     this.noun.textContent = examples === 1 ? " photo" : " photos";
     this.all.classList.toggle("none", examples === 0); // its place is kept: nothing may move
     this.all.disabled = examples === 0;
+    this.advise(examples);
   }
 
   /** New photos come in front, in as many places as before. */

@@ -1,9 +1,8 @@
 /** "No, it is this": teaches what is on the preview once, and says what that did. */
 
-import { postForm, postJson } from "./api.js";
-import { choice } from "./dialogs.js";
-import { byId, fill, h, quoted } from "./dom.js";
-import { complain, say, trying } from "./notice.js";
+import { postForm } from "./api.js";
+import { byId, fill, quoted } from "./dom.js";
+import { complain, say } from "./notice.js";
 import { confidence } from "./words.js";
 
 const GONE = 404; // the server keeps what was asked about only for a while
@@ -26,20 +25,18 @@ export class Correction {
     fill(words, hint);
   }
 
-  /** A second press while the first is on its way does nothing. @param {{asked: string | null, file: Blob}} about */
-  async teach(about, label, twoLabels = false) {
+  /** A photo of another class is moved. A second press while the first is on its way does nothing.
+   * @param {{asked: string | null, file: Blob}} about */
+  async teach(about, label) {
     if (this.busy) return false;
     this.busy = true;
     bars.setAttribute("aria-busy", "true");
     try {
-      this.show(await this.send(about, { label, two_labels: twoLabels }));
+      this.show(await this.send(about, { label, move: true }));
       this.changed();
       return true;
     } catch (error) {
-      this.busy = false;
-      const known = error.status === 409 ? await this.taughtAs(about) : [];
-      if (known.length) return await this.settle(about, known, label);
-      complain(error, () => this.teach(about, label, twoLabels));
+      complain(error, () => this.teach(about, label));
       return false;
     } finally {
       this.busy = false;
@@ -56,32 +53,6 @@ export class Correction {
     return postForm("/api/correct", { file, ...fields });
   }
 
-  async taughtAs({ file }) {
-    return (await postForm("/api/predict", { file }).catch(() => null))?.taught_as ?? [];
-  }
-
-  /** This photo was taught as another class. */
-  async settle(about, examples, label) {
-    const known = examples.map((example) => example.label).join(", ");
-    const answer = await choice(
-      "This photo was taught before",
-      [h("p", {}, "It was taught as ", quoted(known), ". Now you say ", quoted(label), ".")],
-      [
-        [`Call it ${label}`, "relabel"],
-        ["Both classes are right", "both", ""],
-      ],
-      `Leave it as ${known}`,
-    );
-    if (answer === "both") return this.teach(about, label, true);
-    if (answer !== "relabel") return false;
-    const ids = examples.map(({ id }) => id);
-    const changed = await trying(() => postJson("/api/examples/relabel", { ids, label }));
-    if (!changed) return false;
-    this.#tell("The class of the photo is ", quoted(label), " now.");
-    this.changed();
-    return true;
-  }
-
   show({ label, status, before, after, turned }) {
     if (status === "already") {
       this.hint("");
@@ -89,7 +60,7 @@ export class Correction {
       return;
     }
     const change = `: ${confidence(before.probability)} → ${confidence(after.probability)}.`;
-    this.#tell("Taught as ", quoted(label), change, !turned && " One photo is not enough; teach a few more.");
+    this.#tell(status === "moved" ? "Moved to " : "Taught as ", quoted(label), change, !turned && " The answer is still another one.");
   }
 
   #tell(...sentence) {

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { byId, fill, h, svg } from "./dom.js";
 import { on } from "./events.js";
 import { trying } from "./notice.js";
-import { counted, percent, wholePercent } from "./words.js";
+import { counted, percent } from "./words.js";
 
 const HEIGHT = 260;
 const CLEAR = 0.04; // half of an interval: enough photos to tell a gain from chance
@@ -149,7 +149,7 @@ function table(points) {
               "tr",
               {},
               h("th", { scope: "row" }, learned.toLocaleString("en")),
-              [classes, right, percent(accuracy), interval.map(wholePercent).join(" to ")].map((value) => h("td", {}, value)),
+              [classes, right, percent(accuracy), interval.map(percent).join(" to ")].map((value) => h("td", {}, value)),
             ),
           ),
         ),

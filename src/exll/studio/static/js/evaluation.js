@@ -8,7 +8,7 @@ import { on, onAny } from "./events.js";
 import { showHeldOut } from "./held_out.js";
 import { showMeasured } from "./measured_photos.js";
 import { trying } from "./notice.js";
-import { counted, percent, simple, wholePercent } from "./words.js";
+import { counted, percent, simple } from "./words.js";
 
 const FEW = 12; // classes that are shown without asking
 const MANY = 0.02; // of the photos: so many near-duplicates change the accuracy
@@ -68,7 +68,7 @@ function result(all) {
         h(
           "p",
           {},
-          `Of many more photos like these, probably between ${wholePercent(low)} and ${wholePercent(high)} would be right (95% confidence interval).`,
+          `Of many more photos like these, probably between ${percent(low)} and ${percent(high)} would be right (95% confidence interval).`,
         ),
         notes(all).map((words) => h("p", { class: "faint" }, words)),
         all.near_duplicates > 0 && tooGood(all),
@@ -140,7 +140,7 @@ function classItem({ label, examples, right, accuracy, interval }) {
     {},
     h("p", { class: "name" }, h("bdi", {}, label)),
     bar(accuracy),
-    h("p", { class: "share", title: `95% confidence interval: ${wholePercent(low)} to ${wholePercent(high)}` }, percent(accuracy)),
+    h("p", { class: "share", title: `95% confidence interval: ${percent(low)} to ${percent(high)}` }, percent(accuracy)),
     h("p", { class: "of faint" }, `${right} of ${examples}`),
     wrong > 0
       ? h(

@@ -17,7 +17,8 @@ function expected({ groups, like_these: here, new_groups: elsewhere }) {
 }
 
 /** What would help a class most. The name of another class stands apart: it may be written from right to left. */
-export function adviceWords({ advice, confused_with: other }) {
+export function adviceWords({ examples, held_out: aside, advice, confused_with: other }) {
+  if (!examples) return [aside ? "All its photos are set aside." : "It has no photos yet."];
   const [before, after] = other === null ? [advice] : advice.split(`"${other}"`);
   return after === undefined ? [photos(advice)] : [photos(before), quoted(other), photos(after)];
 }

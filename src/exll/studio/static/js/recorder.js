@@ -5,6 +5,7 @@ import { wait } from "./dom.js";
 import { complain } from "./notice.js";
 import { teach } from "./queue.js";
 import { newGroup } from "./sending.js";
+import { counted } from "./words.js";
 
 const BETWEEN = 200; // milliseconds from frame to frame
 const BATCH = 4;
@@ -16,6 +17,7 @@ export class Recording {
   /** @param {string} label @param {(count: number, numbers: number[]) => void} told Frames so far, and newly taught. */
   constructor(label, camera, told) {
     Object.assign(this, { label, camera, told, on: true, count: 0, waiting: [], sending: null, group: newGroup() });
+    this.became = { taught: 0, already: 0, conflict: 0 }; // of the frames that were sent
   }
 
   stop() {
@@ -41,11 +43,25 @@ export class Recording {
     this.on = false;
   }
 
+  /** What became of the frames, when all are sent. */
+  async summary() {
+    await this.sending;
+    const { taught, already, conflict } = this.became;
+    return [
+      `${counted(taught, "photo")} of ${this.label} learned`,
+      already && `${already.toLocaleString("en")} the same as one taught before`,
+      conflict && `${conflict.toLocaleString("en")} taught as another class before`,
+    ]
+      .filter(Boolean)
+      .join(", ");
+  }
+
   async send() {
     while (this.waiting.length) {
       const files = this.waiting.splice(0, BATCH);
       try {
         const { results } = await postForm("/api/teach", { label: this.label, files, group: this.group });
+        for (const { status } of results) this.became[status] += 1;
         this.told(this.count, results.filter(({ example }) => example).map(({ example }) => example.id));
       } catch {
         teach(this.label, files, { group: this.group }); // it says what is wrong, and can try again

@@ -2,14 +2,25 @@
 
 import { address, get, postJson } from "./api.js";
 import { byId, fill, h } from "./dom.js";
-import { trying } from "./notice.js";
+import { on } from "./events.js";
+import { say, trying } from "./notice.js";
 
 async function make(button) {
+  const words = button.textContent;
   button.setAttribute("aria-disabled", "true");
+  button.textContent = "Making the sample …";
+  say("Making the sample. This takes a few seconds.");
   const { root } = (await trying(() => postJson("/api/projects/sample"))) ?? {};
-  button.removeAttribute("aria-disabled");
-  if (root === undefined) return;
-  if (root !== address("") || document.body.dataset.view === "project") location.assign(`${root}/`);
+  const ready = () => {
+    button.removeAttribute("aria-disabled");
+    button.textContent = words;
+  };
+  if (root === undefined) ready();
+  else if (root !== address("") || document.body.dataset.view === "project") location.assign(`${root}/`);
+  else {
+    on("importing", ({ done, images }) => done === images && ready()); // it is taught after the answer
+    on("anew", ready);
+  }
 }
 
 async function offer(place) {

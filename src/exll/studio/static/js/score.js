@@ -3,7 +3,7 @@
 import { address, get } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { onAny } from "./events.js";
-import { counted, wholePercent } from "./words.js";
+import { counted, percent } from "./words.js";
 
 const QUIET = 3000; // milliseconds without a change
 const FIRST = 1000;
@@ -23,7 +23,7 @@ async function look() {
     h(
       "a",
       { href: address("/evaluation") },
-      `Held-out photos: ${wholePercent(found.accuracy)} of ${found.examples.toLocaleString("en")} right`,
+      `Held out: ${percent(found.accuracy)} of ${found.examples.toLocaleString("en")} right`,
     ),
   );
   place.title = `The model is right on ${found.right.toLocaleString("en")} of ${counted(found.examples, "photo")} that it never learned.`;

@@ -23,8 +23,11 @@ function state(words, busy = false) {
 /** Whose step it is, where it is not this page's. */
 export function whose({ made_by: by }) {
   if (by === CLIENT) return "";
-  return by?.startsWith("page-") ? " (another page)" : " (a program)";
+  return by?.startsWith("page-") ? " (in another window)" : " (a program)";
 }
+
+/** Long names lose their middle: their beginnings are often the same. The tooltip has all of it. */
+const shortened = (sentence) => sentence.replace(/"([^"]{11})[^"]{4,}([^"]{10})"/g, '"$1…$2"');
 
 function ready(examples, classes) {
   if (examples) state(`I know ${counted(classes, "class")} from ${counted(examples, "photo")}.`);
@@ -40,8 +43,9 @@ function offer(steps) {
 function show(button, words, step) {
   if (button === document.activeElement && !step) byId("main").focus(); // a button that goes takes the focus along
   button.hidden = !step;
-  words.textContent = step ? `: ${step.sentence.replace(/\.$/, "")}${whose(step)}` : "";
-  button.title = step?.sentence ?? "";
+  const sentence = step?.sentence.replace(/\.$/, "") ?? "";
+  words.textContent = step ? `: ${shortened(sentence)}${whose(step)}` : "";
+  button.title = step ? `${sentence}${whose(step)}` : "";
 }
 
 /** Each undo is told once, whether it was made on this page or elsewhere: it may have taken back work of this page. */
@@ -49,7 +53,7 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
   if (!asked && at <= told) return;
   told = at;
   const here = asked || by === CLIENT;
-  const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
+  const words = `${here ? "Undone" : "Undone in another window"}: ${sentence}`;
   tell(words, "", here ? { seconds: 8 } : {});
   say(words);
 }

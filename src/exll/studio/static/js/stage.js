@@ -102,7 +102,7 @@ export class Stage {
           await wait(200);
           continue;
         }
-        const found = await postForm("/api/predict", { file, all_classes: true });
+        const found = await postForm("/api/predict", { file, all_classes: true, camera: true });
         if (number !== this.number) return;
         this.show(file, found);
       } catch (error) {
@@ -154,6 +154,7 @@ export class Stage {
     if (this.camera.stream) this.stop();
     const number = (this.number += 1);
     this.hint();
+    this.bars.renew();
     const image = this.still(file, "The photo that you asked about");
     if (!this.taught) {
       this.unanswered(file);
@@ -193,8 +194,12 @@ export class Stage {
 
   /** After a change the answer about a photo may be another; the camera asks anyway. */
   async again() {
-    if (this.watching || !this.now || !this.taught) return;
+    if (this.watching || !this.now) return;
     const { file, asked } = this.now;
+    if (!this.taught) {
+      this.unanswered(file);
+      return;
+    }
     const number = this.number;
     const found = await this.predictAgain(file, asked).catch(() => null);
     if (!found || number !== this.number) return;
@@ -218,6 +223,10 @@ export class Stage {
     this.now = { file, asked: null, prediction: null };
     fill(says, "Nothing taught yet");
     fill(level, "Teach this as the first class: type its name below.");
+    stage.classList.remove("unusual", "unknown");
+    if (this.bars.prediction) this.bars.clear(); // all that was taught is undone
+    this.why.close();
+    explain.hidden = true;
     thing.hidden = region.hidden = false;
   }
 

@@ -13,21 +13,8 @@ export function percent(share) {
   return `${(share * 100).toFixed(1)}%`;
 }
 
-/** For shares of few things, where a digit more would say nothing. */
-export const wholePercent = (share) =>
-  share === 0 || share === 1 ? percent(share) : `${Math.min(99, Math.max(1, Math.round(100 * share)))}%`;
-
 /** Never 100%, even where a probability was rounded to 1. */
 export const confidence = (probability) => percent(Math.min(probability, 0.9999));
-
-/** The confidence in words. */
-export function confidenceWords(probability) {
-  if (probability >= 0.97) return "This is almost certainly";
-  if (probability >= 0.85) return "This is very likely";
-  if (probability >= 0.65) return "This is probably";
-  if (probability >= 0.4) return "This is perhaps";
-  return "This is a guess:";
-}
 
 export function bytes(count) {
   const units = ["bytes", "kB", "MB", "GB"];

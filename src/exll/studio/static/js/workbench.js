@@ -10,7 +10,6 @@ import { receive } from "./receiving.js";
 import { Recording } from "./recorder.js";
 import "./score.js";
 import { Stage } from "./stage.js";
-import { counted } from "./words.js";
 
 const CORRECTIONS = new Set(["correct", "relabel"]);
 
@@ -47,8 +46,15 @@ async function recorded(mine) {
   byId("stage").classList.add("recording");
   await mine.recording.run();
   byId("stage").classList.remove("recording");
-  say(`Recorded ${counted(mine.recording.count, "photo")} of ${row.label}.`);
   lookSoon();
+  tellRecorded(mine.recording);
+}
+
+/** Frames that are left out are told of: the button had counted them. */
+async function tellRecorded(recording) {
+  const words = `${await recording.summary()}.`;
+  say(words);
+  if (recording.became.already || recording.became.conflict) tell(words, "", { seconds: 12 });
 }
 
 async function look() {
