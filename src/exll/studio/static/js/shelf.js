@@ -52,7 +52,7 @@ export class Shelf {
     this.tiles.show(examples, groups);
     const spare = groups.reduce((sum, group) => sum + group.length - 1, 0);
     this.alike.hidden = spare === 0;
-    fill(this.alike, h("span", { class: "verb" }, "Select "), `near-duplicates (${spare.toLocaleString("en")})`);
+    fill(this.alike, h("span", { class: "wide" }, "Select near-"), `duplicates (${spare.toLocaleString("en")})`);
     this.count();
     if (lost) this.tiles.focus(this.tiles.numbers.length - 1);
   }
