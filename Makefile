@@ -7,7 +7,7 @@ WITH_TOOLS := $(VENV)/.installed-with-tools
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
-.PHONY: help demo test quick check lint types bench format clean
+.PHONY: help demo test quick check lint types bench docs docs-serve format clean
 
 help:
 	@echo "make demo    set up, then learn drawings of household objects and explain two answers"
@@ -15,6 +15,7 @@ help:
 	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
+	@echo "make docs    build the documentation site into site/; make docs-serve shows it while you write"
 	@echo "make format  bring the code into shape"
 	@echo "make clean   remove what was installed and cached here"
 
@@ -54,9 +55,15 @@ types: $(WITH_TOOLS)
 bench: $(WITH_TOOLS)
 	$(BIN)/python benchmarks/speed.py
 
+docs: $(WITH_TOOLS)
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(WITH_TOOLS)
+	$(BIN)/mkdocs serve
+
 format: $(WITH_TOOLS)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site
