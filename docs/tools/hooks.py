@@ -3,6 +3,7 @@
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
@@ -18,6 +19,21 @@ PAGES = {
     "training/README.md": "training.md",
 }
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Not every copy has every file: what is missing is left out of the navigation."""
+    sources = {page: ROOT / name for name, page in PAGES.items()}
+
+    def there(entry: Any) -> bool:
+        page = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        return isinstance(page, list) or sources.get(page, ROOT / "docs" / page).exists()
+
+    for section in config.nav:
+        for pages in section.values():
+            if isinstance(pages, list):
+                pages[:] = filter(there, pages)
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
