@@ -13,6 +13,7 @@ import griffe
 ROLE = re.compile(r":(?:class|meth|func|mod|data|attr|exc):`~?\.?([\w.]+)`")
 DOCTEST = re.compile(r"^>>> .*(?:\n(?!\s*$).+)*", re.MULTILINE)
 LIST = re.compile(r"(?<=[^\n])\n(?=- )")  # Markdown wants an empty line before a list
+SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(?:\S.* : .*\n(?:    .*\n)*)+", re.MULTILINE)
 PAGE = re.compile(r"docs/([\w-]+)\.md")
 PUBLIC = "exll."
 
@@ -28,11 +29,18 @@ class PlainDocstrings(griffe.Extension):
 
 
 def as_markdown(text: str, obj: griffe.Object) -> str:
+    sections = SECTION.findall(text)  # Griffe wants them last, after all words
+    text = SECTION.sub("", text) + "".join(f"\n\n{_described(section)}" for section in sections)
     text = ROLE.sub(lambda role: _link(role[1], obj), text)
     text = re.sub(r"^::$", "", text, flags=re.MULTILINE).replace("::\n", ":\n")
     text = PAGE.sub(r"[docs/\1.md](../\1.md)", text)
     text = DOCTEST.sub(lambda block: f"```pycon\n{block[0]}\n```", text)
     return LIST.sub("\n\n", text, count=1) if "\n- " in text else text
+
+
+def _described(section: str) -> str:
+    """Behind the colon of an attribute stands what it is, not its type."""
+    return re.sub(r" : (.*)$", r"\n    \1", section, flags=re.M) if section.startswith("Attributes") else section
 
 
 def _link(name: str, obj: griffe.Object) -> str:

@@ -71,9 +71,6 @@ NOT_GIVEN = object()  # tells "not given" from every value that may stand for un
 class ExLLClassifier(LearnsUnknown):
     """An explainable lifelong classifier: one pass, any order, new classes at any time, nothing forgotten.
 
-    Input is raw vectors. ``partial_fit`` wants no list of classes, and gives the same model however the stream is cut
-    into calls. Any number of threads may predict while one learns.
-
     Parameters
     ----------
     preset : "glocal", "paper" or one that an installed package adds, default "glocal"
@@ -103,8 +100,15 @@ class ExLLClassifier(LearnsUnknown):
         What a sample adds to its count: 1 as in Eq. 22, or the mean of the probabilities that local and global
         inference give their answers. None is "one". For "paper".
 
-    Examples
-    --------
+    Attributes
+    ----------
+    classes_ : the labels seen so far, sorted
+    n_prototypes_, nbytes_ : size of the model
+    n_unknown_ : how many examples of nothing it remembers
+
+    Input is raw vectors. ``partial_fit`` wants no list of classes, and gives the same model however the stream is cut
+    into calls. Any number of threads may predict while one learns.
+
     >>> clf = ExLLClassifier(preset="paper")
     >>> clf.partial_fit([[1.0, 0.1], [0.9, 0.2]], ["mug", "mug"], refs=["mug_01.jpg", "mug_02.jpg"])
     ExLLClassifier(preset='paper')
