@@ -80,7 +80,9 @@ def _errors(document: dict[str, Any]) -> Iterator[str]:
         for operation in methods.values():
             found |= {code: one["description"] for code, one in operation["responses"].items() if code not in OK}
     yield "## Errors\n\nThe answer is a [Problem](#problem): a sentence, and what to do.\n"
-    yield "\n".join(["| status | |", "|---|---|", *(f"| {code} | {found[code]} |" for code in sorted(found)), ""])
+    yield "\n".join(
+        ["| status | meaning |", "|---|---|", *(f"| {code} | {found[code]} |" for code in sorted(found)), ""]
+    )
 
 
 def _shapes(schemas: dict[str, Any]) -> Iterator[str]:
@@ -102,7 +104,7 @@ def _fields(schema: dict[str, Any]) -> list[tuple[str, bool, str, str, dict[str,
 
 
 def _table(rows: list[tuple[str, bool, str, str, dict[str, Any]]]) -> str:
-    lines = ["| name | type | |", "|---|---|---|"]
+    lines = ["| name | type | meaning |", "|---|---|---|"]
     for name, required, kind, said, schema in rows:
         default = schema.get("default")
         note = (

@@ -64,4 +64,5 @@ def _page(name: str) -> str:
 
 
 def _mathml(formula: str, block: bool) -> str:
-    return convert(html.unescape(formula).strip(), display="block" if block else "inline")
+    drawn = convert(html.unescape(formula).strip(), display="block" if block else "inline")
+    return drawn.replace("<math ", '<math tabindex="0" ', 1) if block else drawn  # long ones scroll, also by keyboard
