@@ -8,7 +8,7 @@ WITH_TOOLS := $(VENV)/.installed-with-tools
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
 
-.PHONY: help demo studio test quick check lint types bench format release clean
+.PHONY: help demo studio test quick check lint types bench docs docs-serve format release clean
 
 help:
 	@echo "make demo    set up, then learn drawings of household objects and show on pages what was answered, and why"
@@ -17,6 +17,7 @@ help:
 	@echo "make quick   set up, then run the tests for the working day: no browser, no processes, nothing slow"
 	@echo "make check   what CI runs: formatting, lint, types, import order, tests"
 	@echo "make bench   speed and memory as ratios (some minutes)"
+	@echo "make docs    build the documentation site into site/; make docs-serve shows it while you write"
 	@echo "make format  bring the code into shape"
 	@echo "make release build and check what would be released, and try it with every Python here (some minutes)"
 	@echo "make clean   remove what was installed and cached here"
@@ -68,6 +69,12 @@ types: $(WITH_TOOLS)
 bench: $(WITH_TOOLS)
 	$(BIN)/python benchmarks/speed.py
 
+docs: $(WITH_TOOLS)
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(WITH_TOOLS)
+	$(BIN)/mkdocs serve
+
 format: $(WITH_TOOLS)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -77,4 +84,4 @@ release: | $(BIN)/python
 	$(BIN)/python tools/check_release.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site

@@ -56,12 +56,13 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 @pytest.mark.process
-def test_the_page_of_commands_is_fresh() -> None:
+@pytest.mark.parametrize("page", ["cli", "rest"])
+def test_a_generated_page_is_fresh(page: str) -> None:
     made = subprocess.run(
-        [sys.executable, "-c", "import sys, make_cli; sys.stdout.write(make_cli.page())"],
+        [sys.executable, "-c", f"import sys, make_{page}; sys.stdout.write(make_{page}.page())"],
         capture_output=True,
         text=True,
         check=True,
         cwd=ROOT / "docs",
     )
-    assert made.stdout == (ROOT / "docs" / "cli.md").read_text(), "run python docs/make_cli.py"
+    assert made.stdout == (ROOT / "docs" / f"{page}.md").read_text(), f"run python docs/make_{page}.py"

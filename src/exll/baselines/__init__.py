@@ -84,6 +84,7 @@ _CLASS_OF = {
     "xdnn": "XDNN",
 }
 NAMES = tuple(_CLASS_OF)
+"""The short names of all baselines, as `exll bench` uses them."""
 
 
 def baseline_class(name: str) -> "type[Baseline]":
