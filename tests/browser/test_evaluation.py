@@ -1,4 +1,4 @@
-"""The Evaluation page: the score, what is confused, the learning curve, and photos that are set aside."""
+"""The Evaluation page: the score, what is confused, the learning curve, and photos that are held out."""
 
 import re
 from pathlib import Path
@@ -34,17 +34,17 @@ def score(page: Page) -> str:
     return page.locator("#result strong").first.inner_text()
 
 
-def test_photos_are_set_aside_measured_and_learned_again(taught: Studio) -> None:
+def test_photos_are_held_out_measured_and_learned_again(taught: Studio) -> None:
     page = taught.open("evaluation").page
     expect(page.locator("#result")).to_contain_text("No photos are held out yet", timeout=SLOW)
-    page.get_by_role("button", name="Set aside every 5th photo").focus()
+    page.get_by_role("button", name="Hold out every fifth photo").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#held-out")).to_have_text("6 photos held out, 24 learned.", timeout=SLOW)
     assert re.fullmatch(r"The model is right on \d of 6 held-out photos\.", score(page))
-    expect(page.get_by_role("button", name="Set aside every 5th photo")).to_be_focused()
+    expect(page.get_by_role("button", name="Hold out every fifth photo")).to_be_focused()
     page.get_by_role("button", name="Learn the held-out photos").press("Enter")
     expect(page.locator("#result")).to_contain_text("No photos are held out yet", timeout=SLOW)
-    expect(page.get_by_role("button", name="Set aside every 5th photo")).to_be_focused()
+    expect(page.get_by_role("button", name="Hold out every fifth photo")).to_be_focused()
     page.locator("#undo").click()
     expect(page.locator("#held-out")).to_have_text("6 photos held out, 24 learned.", timeout=SLOW)
 
@@ -78,7 +78,7 @@ def test_the_learning_curve_is_drawn_and_stands_in_a_table(taught: Studio) -> No
     page = held_out(taught).open("evaluation").page
     drawn = page.locator("svg.curve")
     expect(drawn).to_have_attribute("aria-label", re.compile("After 3 photos of 3 classes .* after 30 photos of 3"))
-    page.get_by_role("button", name="As they were taught").click()
+    page.get_by_role("button", name="In the order they were taught").click()
     expect(drawn).to_have_attribute("aria-label", re.compile("After 10 photos of 1 class "), timeout=SLOW)
     page.get_by_text("As a table").click()
     rows = page.locator(".numbers tbody tr")
@@ -108,7 +108,7 @@ def test_the_page_is_quiet_readable_and_reached_by_keyboard(taught: Studio) -> N
     page = watched.page
     expect(page.locator("svg.curve")).to_be_visible(timeout=SLOW)
     names = check_keyboard(page)
-    assert any("Set aside" in name for name in names)
+    assert any("Hold out" in name for name in names)
     for width in (WIDE, NARROW):
         whole(page, width)
         for scheme in ("light", "dark"):

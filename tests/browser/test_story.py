@@ -108,7 +108,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     files_of(tmp_path / "bowl", BOWL, range(10))
     page.locator("#drop").scroll_into_view_if_needed()
     drop_from_disk(page, "#drop", tmp_path / "bowl")
-    page.get_by_label("Set aside every 5th photo").check()
+    page.get_by_label("Hold out every fifth photo").check()
     page.get_by_role("button", name="Teach as bowl").click()
     all_sent(page)
     see_count(page, "bowl", 8)

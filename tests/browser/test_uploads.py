@@ -138,7 +138,7 @@ def test_a_drop_of_sixty_folders_is_one_work_with_one_summary_and_one_step_to_un
     expect(page.get_by_role("progressbar")).to_have_count(1)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(1)
     held.release()
-    summary = "Learned 120 photos of 60 classes. 2 files could not be learned: large.png, letter.png."
+    summary = "Learned 120 photos of 60 classes. 2 files could not be used: large.png, letter.png."
     says(page, summary)
     expect(page.locator("#undo")).to_contain_text("Taught 120 photos of 60 classes", timeout=SLOW)
 
@@ -281,7 +281,7 @@ def test_the_same_photo_twice_is_said_and_one_of_another_class_is_asked_about(ta
     watched = taught.open("workbench")
     page = watched.page
     hand(page, "drop", '.card[data-label="mug"]', (0, 1), (0, 90))
-    says(page, '1 photo of "mug". 1 photo taught before; not taught again.')
+    says(page, '1 photo of "mug". 1 photo was there before and stays as it is.')
     hand(page, "drop", '.card[data-label="pan"]', (0, 2))
     page.get_by_role("button", name="Leave it as mug").click()
     says(page, "1 photo left in another class")
@@ -310,7 +310,7 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
         ".then(({teach}) => teach('mug', [new File([new Uint8Array(bytes)], 'a')]))",
         list(png(0, 1)),
     )
-    says(page, "1 photo taught before")
+    says(page, "1 photo was there before")
     assert foot.bounding_box() == before  # it keeps its height, and nothing moves
     page.evaluate(
         "import('/static/js/notice.js').then(({tell}) => ['One', 'Two', 'Three', 'Four'].forEach((w) => tell(w)))"
@@ -347,7 +347,7 @@ def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Stud
     expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
     all_sent(page)
     drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
-    says(page, 'Learned 2 photos of "pan". 3 photos taught before; not taught again.')
+    says(page, 'Learned 2 photos of "pan". 3 photos were there before and stay as they are.')
     assert studio.counts() == {"pan": 5, "mug": 103}
 
 
@@ -358,7 +358,7 @@ def test_a_file_that_is_too_large_is_named_on_every_page(taught: Studio, tmp_pat
     choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
     page.get_by_label("Name of the class").fill("mug")
     page.keyboard.press("Enter")
-    says(page, 'Learned 2 photos of "mug". 2 files could not be learned: 33 MB.png, 129 MB.png.')
+    says(page, 'Learned 2 photos of "mug". 2 files could not be used: 33 MB.png, 129 MB.png.')
     choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
     expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
     go(page, "Project")

@@ -158,7 +158,7 @@ def test_the_sample_goes_where_there_is_nothing_yet(studio: Served, monkeypatch:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert len(studio.project.store.counts()) == 12
-    assert studio.json("/api/project")["undo"]["sentence"] == "Taught 12 photos of 12 classes and set 6 aside."
+    assert studio.json("/api/project")["undo"]["sentence"] == "Taught 12 photos of 12 classes and held out 6."
     for _ in range(2):  # once more: it is there already
         assert studio.client.post("/api/projects/sample").json()["root"] == "/projects/sample"
     while studio.json("/projects/sample/api/classes")["examples"] < 12:

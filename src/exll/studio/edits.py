@@ -14,7 +14,7 @@ from exll.studio.authors import author
 
 Role: TypeAlias = Literal["taught", "held out", "nothing"]
 TAUGHT: Role = "taught"
-HELD_OUT: Role = "held out"  # set aside to measure the model; never learned
+HELD_OUT: Role = "held out"  # kept to measure the model; never learned
 NOTHING: Role = "nothing"  # a photo that is none of the classes; its label is empty
 
 KEEP = "keep"  # the kind of a step that notes examples as right

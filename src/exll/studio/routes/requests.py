@@ -14,7 +14,7 @@ from exll.studio.errors import TooLargeError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.projects import Projects
-from exll.studio.routes.shapes import Problem
+from exll.studio.routes.shapes import Changed, Problem
 
 Result = TypeVar("Result")
 
@@ -90,6 +90,17 @@ LabelField = Annotated[str, Depends(_label)]
 async def change(project: Project, work: Callable[[], Result]) -> Result:
     """One after the other, with all other changes."""
     return await asyncio.wrap_future(project.live.write(work))
+
+
+async def changed(project: Project, work: Callable[[], int]) -> Changed:
+    """The same for a step that says how many examples it changed."""
+
+    def make() -> Changed:
+        count = work()
+        step = project.store.last_edit() if count else None
+        return Changed(changed=count, step=None if step is None else step.id, rebuilding=project.live.rebuilding)
+
+    return await change(project, make)
 
 
 async def content_of(file: UploadFile) -> bytes:

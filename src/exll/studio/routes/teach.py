@@ -50,7 +50,7 @@ async def teach(
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
     group: Group = None,
-    set_aside: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
+    hold_out_every: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
     held_out: Annotated[bool, Form(description="hold all of them out, for measuring")] = False,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
@@ -62,7 +62,7 @@ async def teach(
     role = HELD_OUT if held_out else TAUGHT
 
     def learn() -> list[FileResult]:
-        return teach_images(project, offered, label, two_labels, group=group, role=role, set_aside=set_aside)
+        return teach_images(project, offered, label, two_labels, group=group, role=role, hold_out_every=hold_out_every)
 
     taught = iter(await change(project, learn) if offered else [])
     results = [TaughtFile.of(next(taught) if isinstance(offer, Offered) else offer) for offer in looked]

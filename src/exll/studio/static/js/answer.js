@@ -21,7 +21,7 @@ export function showAnswer(says, level, prediction, taughtAs = []) {
   fill(level, ...words[kind], taughtAs.length > 0 && taught(taughtAs));
 }
 
-const KNOWN = { taught: " Taught as ", "held out": " Set aside as ", nothing: " Marked as none of your classes" };
+const KNOWN = { taught: " Taught as ", "held out": " Held out as ", nothing: " Marked as none of your classes" };
 
 /** What was done with this photo before, in one sentence per role. */
 function taught(examples) {

@@ -73,7 +73,7 @@ export class ClassRow {
   show(found) {
     this.count(found.examples);
     this.see(found.newest);
-    const words = found.examples ? adviceWords(found) : ["No photos yet."];
+    const words = found.advice ? adviceWords(found) : ["No photos yet."];
     fill(this.words, words);
     this.words.title = this.words.textContent;
   }

@@ -34,7 +34,7 @@ function offer() {
     h(
       "p",
       { class: "again row" },
-      "The photos have changed since. ",
+      "This curve is of before the last change. ",
       h("button", { type: "button", onclick: load }, "Draw it again"),
     ),
   );
@@ -65,7 +65,7 @@ async function load() {
 }
 
 function draw() {
-  const { points, asked: photos, every, asked_every: some } = shown;
+  const { points, every, asked_every: some } = shown;
   const last = points.at(-1);
   const words = `After ${counted(points[0].learned, "photo")} of ${counted(points[0].classes, "class")} ${percent(points[0].accuracy)} of the held-out photos are right, after ${counted(last.learned, "photo")} of ${counted(last.classes, "class")} ${percent(last.accuracy)}.`;
   fill(
@@ -76,16 +76,18 @@ function draw() {
       h(
         "p",
         { class: "faint" },
-        `There are many photos, so only every ${every}. taught one was learned and every ${some}. held-out one asked about.`,
+        `There are many photos, so up to the last point ${share(every, "taught photo")} was learned, and ${share(some, "held-out photo")} was asked about.`,
       ),
     h(
       "p",
       { class: "faint" },
-      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the accuracy above, because the order of learning is another.`,
+      `The last point is the model as it is now, with the accuracy above. The band is the 95% confidence interval. Classes that are not known yet count as wrong.`,
     ),
     table(points),
   );
 }
+
+const share = (every, what) => (every === 1 ? `every ${what}` : `one ${what} in ${every}`);
 
 /** What about half of the photos brought; with few held-out photos that says nothing. */
 function slope(points) {

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { showConfusion } from "./confusion.js";
 import { changedSince, showCurve } from "./curve.js";
 import { bar, byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
-import { on, onAny } from "./events.js";
+import { onAny } from "./events.js";
 import { showHeldOut } from "./held_out.js";
 import { showMeasured } from "./measured_photos.js";
 import { trying } from "./notice.js";
@@ -85,7 +85,7 @@ function nothingMeasured({ taught, never_taught: never }) {
   return h(
     "div",
     { class: "drop empty" },
-    h("p", {}, h("strong", {}, words), h("br"), "Set some photos aside, or drop a folder of other photos."),
+    h("p", {}, h("strong", {}, words), h("br"), "Hold out some of your photos, or drop a folder of other photos anywhere on this page."),
     h("p", { class: "row" }, h("a", { class: "button primary", href: "#measuring-title" }, "Choose photos to measure with")),
   );
 }
@@ -167,5 +167,5 @@ byId("all-classes").addEventListener("click", () => {
 });
 const lookSoon = gathered(look, 1000);
 onAny(["changed", "rebuilt", "anew", "settings"], lookSoon);
-on("changed", changedSince);
+onAny(["changed", "rebuilt", "settings"], changedSince); // the last point is the accuracy above
 look();

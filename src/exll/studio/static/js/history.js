@@ -4,9 +4,10 @@ import { get, postJson } from "./api.js";
 import { choice, confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { onAny } from "./events.js";
-import { say, tell, trying } from "./notice.js";
+import { say, trying } from "./notice.js";
 import { whose } from "./shell.js";
-import { counted } from "./words.js";
+import { tellStep } from "./undo.js";
+import { counted, photosOf } from "./words.js";
 
 const PAGE = 60;
 let shown = PAGE;
@@ -35,7 +36,7 @@ async function look() {
 }
 
 function versionItem(version) {
-  const { id, name, examples, classes, made_at: at } = version;
+  const { id, name, made_at: at } = version;
   const action = (words, run, kind = "") =>
     h(
       "button",
@@ -49,7 +50,7 @@ function versionItem(version) {
       "div",
       {},
       h("h3", {}, h("bdi", {}, name)),
-      h("p", { class: "faint" }, `${counted(examples, "photo")} of ${counted(classes, "class")}, `, when(at)),
+      h("p", { class: "faint" }, `${holdings(version)}; `, when(at)),
     ),
     h(
       "p",
@@ -69,18 +70,19 @@ function stepItem(step) {
   );
 }
 
-async function restore({ id, name, examples, classes }) {
-  const then = `${counted(examples, "photo")} of ${counted(classes, "class")}`;
+const holdings = (version) => `${counted(version.classes, "class")}, ${photosOf(version)}`;
+
+async function restore(version) {
+  const { id, name } = version;
   const sure = await choice(
     `Return to ${name}?`,
-    h("p", {}, `All photos become what they were then: ${then}. You can undo this.`),
+    h("p", {}, `All photos become what they were then: ${holdings(version)}. You can undo this.`),
     [["Return to it", true]],
   );
   const done = sure && (await trying(() => postJson(`/api/versions/${id}/restore`)));
   if (!done) return;
   const words = done.changed ? `${counted(done.changed, "photo")} changed.` : "Nothing had changed since then.";
-  tell(`Returned to ${name}.`, words, { seconds: 8 });
-  say(`Returned to ${name}. ${words}`);
+  tellStep(`Returned to ${name}. ${words}`, done.step);
 }
 
 async function remove({ id, name }) {

@@ -18,7 +18,8 @@ async function look() {
   const { storage } = project;
   rows("about", {
     Classes: project.classes.toLocaleString("en"),
-    Photos: project.examples.toLocaleString("en"),
+    "Photos taught": project.examples.toLocaleString("en"),
+    "Photos held out": project.held_out.toLocaleString("en"),
     Rules: project.prototypes.toLocaleString("en"),
     "Size of the model": bytes(project.model_bytes),
     Network: `${project.backbone}, ${project.width} features per photo`,
@@ -131,7 +132,7 @@ async function purge() {
     "Remove for good",
   );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));
-  if (answer) tell(`Removed ${counted(answer.images, "photo")} from the disk.`, "", { seconds: 8 });
+  if (answer) tell(`Removed ${counted(answer.images, "photo")} from the disk.`);
 }
 
 byId("import").addEventListener("click", importZip);

@@ -54,7 +54,7 @@ async function remove({ name, root }) {
   if (!(await trying(() => postJson("/api/projects/remove", { name })))) return;
   if (here) location.assign("/project#projects");
   else {
-    tell(`Removed ${name} from the list.`, "", { seconds: 8 });
+    tell(`Removed ${name} from the list.`);
     await look();
     byId("projects").focus();
   }

@@ -40,7 +40,7 @@ function show(settings) {
   if (settings.reading) showReading(settings.reading);
   else {
     fill(byId("reading"));
-    if (before?.reading?.running) tell(`The network is now ${settings.network}.`, "", { seconds: 8 });
+    if (before?.reading?.running) tell(`The network is now ${settings.network}.`);
   }
   offerChanges();
 }
@@ -107,9 +107,9 @@ changes.preset.addEventListener("click", async () => {
   const words = "All photos are learned again. Until that is done, nobody can ask or teach. What was taught stays as it is.";
   if (!(await agreed(`Change the preset to ${wanted}?`, words, "Change the preset"))) return;
   preset.focus();
-  tell("Learning all photos again …", "", { seconds: 8 });
+  tell("Learning all photos again …");
   if (await trying(() => postJson("/api/project/preset", { preset: wanted })))
-    tell(`The preset is now ${wanted}.`, "", { seconds: 8 });
+    tell(`The preset is now ${wanted}.`);
   look();
 });
 

@@ -3,7 +3,7 @@
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
-import { complain, say, tell } from "./notice.js";
+import { complain, forgetSteps, say, tell } from "./notice.js";
 import "./queue_strip.js";
 import "./sample.js";
 import { counted } from "./words.js";
@@ -33,6 +33,7 @@ function ready(examples, classes) {
 
 /** @param {{undo: any, redo: any}} steps What undo and redo would do. */
 function offer(steps) {
+  forgetSteps(steps.undo?.id ?? 0);
   show(undo, byId("undo-what"), (offered.undo = steps.undo));
   show(redo, byId("redo-what"), (offered.redo = steps.redo));
 }
@@ -50,7 +51,7 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
   told = at;
   const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone on another page"}: ${sentence}`;
-  tell(words, "", here ? { seconds: 8 } : {});
+  tell(words, "", here ? {} : { seconds: 0 });
   say(words);
 }
 
@@ -86,12 +87,12 @@ on("rebuilding", ({ done, examples }) => {
   state(`Learning your change …${share}`, true);
 });
 on("inbox", ({ waiting }) => showWaiting(waiting));
-on("changed", ({ counts, examples, waiting, undo: last, redo: undoneLast, undone }) => {
+on("changed", ({ classes, examples, waiting, undo: last, redo: undoneLast, undone }) => {
   news += 1;
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
   showWaiting(waiting);
-  if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
+  if (!strip.classList.contains("busy")) ready(examples, classes);
 });
 on("importing", ({ done, images }) => {
   if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
@@ -108,7 +109,7 @@ function step(kind) {
     try {
       const answer = await postJson(`/api/${kind}`, { step: id });
       if (kind === "undo") tellUndone(answer.undone, true);
-      else tell(`Redone: ${answer.redone.sentence}`, "", { seconds: 8 });
+      else tell(`Redone: ${answer.redone.sentence}`);
       offer(kind === "undo" ? { undo: answer.next, redo: answer.redo } : { undo: answer.undo, redo: answer.next });
     } catch (error) {
       complain(error);

@@ -5,11 +5,11 @@ import { byId, fill, gathered, h, nothingYet } from "./dom.js";
 import { onAny } from "./events.js";
 import { trying } from "./notice.js";
 import { Shelf } from "./shelf.js";
-import { counted } from "./words.js";
+import { photosOf } from "./words.js";
 
 const DRAGGED = "application/x-exll-examples";
 const given = new URLSearchParams(location.search);
-let counts = new Map();
+let counts = new Map(); // in words, by class
 let sides = [];
 
 /** One side: the choice of a class, and its photos. */
@@ -74,7 +74,7 @@ class Side {
     fill(
       this.title,
       h("bdi", {}, this.label),
-      h("span", { class: "count" }, counted(counts.get(this.label) ?? 0, "photo")),
+      h("span", { class: "count" }, counts.get(this.label) ?? ""),
     );
     const same = this.label === this.other.label;
     this.across.hidden = same;
@@ -137,7 +137,7 @@ async function look() {
   const found = await trying(() => get("/api/classes"), look);
   if (!found) return;
   const { classes } = found;
-  counts = new Map(classes.map(({ label, examples, held_out: aside }) => [label, examples + aside]));
+  counts = new Map(classes.map((one) => [one.label, photosOf(one)]));
   if (!classes.length) {
     sides = [];
     fill(byId("sides"), nothingYet("No photos to sort yet.", "Teach two classes first"));

@@ -4,9 +4,9 @@ import { address, get, postForm, postJson } from "./api.js";
 import { classField } from "./class_choice.js";
 import { askLabel, showDialog } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
-import { tell, trying } from "./notice.js";
+import { trying } from "./notice.js";
 import { marked, Region } from "./region.js";
-import { lastStep, undoStep } from "./undo.js";
+import { tellStep, undoStep } from "./undo.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const HINT = "Draw with the mouse or a finger. Or: arrow keys move the region, Shift and arrow keys resize it.";
@@ -190,7 +190,7 @@ class TaughtPhoto extends Viewer {
 
   draw(example) {
     const { label, name, taught_at: taught, whole, box, role } = example;
-    const aside = role === "held out";
+    const heldOut = role === "held out";
     this.url = address(whole ?? example.image);
     this.image.onload = () => box && this.mark(box, label);
     this.show(this.url, `${label || "none of the classes"}, photo ${example.id}`);
@@ -204,9 +204,9 @@ class TaughtPhoto extends Viewer {
         `, taught ${new Date(taught * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`,
       ),
       box && h("p", {}, "A region of a larger photo."),
-      aside && h("p", {}, "Set aside for measuring: it was not learned."),
+      heldOut && h("p", {}, "Held out: it is used for measuring and was not learned."),
       example.deleted && h("p", {}, "This photo was deleted."),
-      !example.deleted && this.actions(label, aside),
+      !example.deleted && this.actions(label, heldOut),
       label &&
         h(
           "p",
@@ -217,12 +217,12 @@ class TaughtPhoto extends Viewer {
     );
   }
 
-  actions(label, aside) {
+  actions(label, heldOut) {
     return h(
       "div",
       { class: "row" },
       this.action("Move to another class", () => this.move()),
-      label && this.action(aside ? "Learn from it" : "Set aside", () => this.setAside(!aside)),
+      label && this.action(heldOut ? "Learn from it" : "Hold out", () => this.holdOut(!heldOut)),
       this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
     );
   }
@@ -246,11 +246,11 @@ class TaughtPhoto extends Viewer {
     if (label) await this.change("/api/examples/relabel", { label }, `Moved to "${label}".`);
   }
 
-  async setAside(aside) {
-    const answer = await trying(() => postJson("/api/examples/set-aside", { ids: [this.number], held_out: aside }));
+  async holdOut(heldOut) {
+    const answer = await trying(() => postJson("/api/examples/hold-out", { ids: [this.number], held_out: heldOut }));
     if (!answer) return;
     await this.load();
-    await this.done(aside ? "Set aside: it is used for measuring only." : "Learned.", () => this.load());
+    this.done(heldOut ? "Held out: it is used for measuring only." : "Learned.", answer.step, () => this.load());
     this.facts.querySelectorAll("button")[1]?.focus();
   }
 
@@ -263,26 +263,25 @@ class TaughtPhoto extends Viewer {
     this.list.splice(i, 1);
     if (!this.list.length) {
       this.close();
-      tell(words, "Undo takes it back.", { seconds: 8 });
+      tellStep(words, answer.step);
       return;
     }
     await this.go(this.list[Math.min(i, this.list.length - 1)]);
-    await this.done(words, () => {
+    this.done(words, answer.step, () => {
       this.list.splice(i, 0, number);
       return this.go(number);
     });
   }
 
   /** Says what was done, with a button that takes it back. */
-  async done(words, back) {
-    const step = await lastStep();
+  done(words, step, back) {
     const undo = async () => {
       if (!(await undoStep(step))) return;
       await back();
       this.status.textContent = "Undone.";
       this.rest();
     };
-    fill(this.status, words, " ", this.action("Undo", undo));
+    fill(this.status, h("span", { "data-step": step }, words, " ", this.action("Undo", undo)));
   }
 
   rest() {
