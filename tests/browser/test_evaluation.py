@@ -39,14 +39,14 @@ def test_photos_are_held_out_measured_and_learned_again(taught: Studio) -> None:
     expect(page.locator("#result")).to_contain_text("No photos are held out yet", timeout=SLOW)
     page.get_by_role("button", name="Hold out every fifth photo").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#held-out")).to_have_text("6 photos held out, 24 learned.", timeout=SLOW)
+    expect(page.locator("#held-out")).to_have_text("24 photos taught, 6 held out.", timeout=SLOW)
     assert re.fullmatch(r"The model is right on \d of 6 held-out photos\.", score(page))
     expect(page.get_by_role("button", name="Hold out every fifth photo")).to_be_focused()
     page.get_by_role("button", name="Learn the held-out photos").press("Enter")
     expect(page.locator("#result")).to_contain_text("No photos are held out yet", timeout=SLOW)
     expect(page.get_by_role("button", name="Hold out every fifth photo")).to_be_focused()
     page.locator("#undo").click()
-    expect(page.locator("#held-out")).to_have_text("6 photos held out, 24 learned.", timeout=SLOW)
+    expect(page.locator("#held-out")).to_have_text("24 photos taught, 6 held out.", timeout=SLOW)
 
 
 def test_a_cell_of_the_matrix_opens_its_photos_by_key_and_by_mouse(taught: Studio) -> None:
@@ -98,7 +98,7 @@ def test_a_folder_is_held_out_with_its_sub_folders_as_classes(taught: Studio, tm
     drop_from_disk(page, "#drop", tmp_path / "other")
     expect(page.locator("dialog")).to_contain_text("spoon: 2 photos, never taught")
     page.get_by_role("button", name="Hold them out").click()
-    expect(page.locator("#held-out")).to_have_text("6 photos held out, 30 learned.", timeout=SLOW)
+    expect(page.locator("#held-out")).to_have_text("30 photos taught, 6 held out.", timeout=SLOW)
     assert score(page).endswith("of 4 held-out photos.")
     expect(page.locator("#result")).to_contain_text("2 more photos of classes that were never taught")
 

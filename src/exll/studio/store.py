@@ -35,6 +35,7 @@ from exll.studio.edits import (
     log_kept,
     log_taught,
     next_redo,
+    was_undone,
 )
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
@@ -205,6 +206,10 @@ class Store:
 
     def next_redo(self) -> Edit | None:
         return next_redo(self._reading())
+
+    def was_undone(self, group: str) -> bool:
+        """Whether the step that this group began is undone now."""
+        return was_undone(self._reading(), group)
 
     def history(self, before: int, limit: int) -> list[Edit]:
         return history(self._reading(), before, limit)

@@ -96,7 +96,8 @@ function slope(points) {
   if (!half || order !== "in turn") return "";
   const gain = last.accuracy - half.accuracy;
   const unsure = (last.interval[1] - last.interval[0]) / 2;
-  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} it ${gain < 0 ? "lost" : "gained"} ${Math.abs(100 * gain).toFixed(1)} points`;
+  const what = gain === 0 ? "the accuracy stayed the same" : `it ${gain < 0 ? "lost" : "gained"} ${Math.abs(100 * gain).toFixed(1)} points`;
+  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} ${what}`;
   if (gain > unsure) return `${since}: more photos will probably help.`;
   if (unsure > CLEAR) return `${since}: there are too few held-out photos to tell whether more would help.`;
   return `${since}: more photos like these will help little; photos from new places may.`;

@@ -8,14 +8,14 @@ import { tell, trying } from "./notice.js";
 import { teach } from "./queue.js";
 import { newGroup } from "./sending.js";
 import { tellStep } from "./undo.js";
-import { counted } from "./words.js";
+import { counted, photosOf } from "./words.js";
 
 /** @param {{examples: number, never_taught: number, taught: number}} evaluation */
 export function showHeldOut({ examples, never_taught: never, taught }) {
   const held = examples + never;
   byId("held-out").textContent = held
-    ? `${counted(held, "photo")} held out, ${taught.toLocaleString("en")} learned.`
-    : `No photos held out, ${taught.toLocaleString("en")} learned. A fifth is a good share.`;
+    ? `${photosOf({ examples: taught, held_out: held })}.`
+    : `${counted(taught, "photo")} taught, none held out. A fifth of them is a good share to hold out.`;
   byId("learn-again").hidden = held === 0;
   for (const id of ["hold-out", "hold-out-newest"]) byId(id).hidden = taught === 0;
 }

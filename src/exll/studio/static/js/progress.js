@@ -10,7 +10,7 @@ export function progressWords(found) {
 }
 
 function expected({ examples, groups, like_these: here, new_groups: elsewhere }) {
-  if (examples === 0) return "Never taught. ";
+  if (examples === 0) return "";
   if (here === null) return "Too early to tell. ";
   if (groups === null) return `${percent(here)} of its last photos were recognised before they were learned. `;
   const there = elsewhere === null ? "not known" : percent(elsewhere);

@@ -25,7 +25,7 @@ function show(settings) {
     network,
     here.map(({ name, description }) => h("option", { value: name }, description ? `${name}: ${description}` : name)),
   );
-  fill(preset, options(settings.presets));
+  fill(preset, options(settings.presets.map(({ name }) => name)));
   network.value = settings.network;
   preset.value = settings.preset;
   const more = settings.networks.filter((known) => known.to_add);
@@ -55,6 +55,7 @@ function offerChanges() {
   network.disabled = running;
   changes.network.hidden = running || network.value === current?.network;
   changes.preset.hidden = preset.value === current?.preset;
+  byId("preset-about").textContent = current?.presets.find(({ name }) => name === preset.value)?.description ?? "";
 }
 
 function showReading(reading) {

@@ -14,6 +14,7 @@ const offered = { undo: null, redo: null };
 let news = 0;
 let told = Infinity; // the time of the last undo that this page has told of; not known before the first look
 let undoing = Promise.resolve();
+let reopening = ""; // what the foot says when the stream of news ends
 
 function state(words, busy = false) {
   strip.classList.toggle("busy", busy);
@@ -98,7 +99,14 @@ on("importing", ({ done, images }) => {
   if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
   else lookSoon();
 });
-on("lost", () => state("No connection to the studio; trying again …", true));
+on("reopening", ({ change }) => {
+  reopening = `Learning all photos again with ${change} …`;
+  state(reopening, true);
+});
+on("lost", () => {
+  state(reopening || "No connection to the studio; trying again …", true);
+  reopening = ""; // the stream ends once for it
+});
 onAny(["connected", "rebuilt", "anew"], lookSoon);
 
 /** The step that is shown is the one that is meant: where another came in between, the server refuses. */
