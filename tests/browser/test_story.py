@@ -123,7 +123,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     see_count(page, "bowl", 9)
     assert share(page, "bowl") > share(page, "mug")
 
-    expect(page.locator("#score a")).to_have_text(re.compile(r"Held-out photos: \d+% of 2 right"), timeout=SLOW)
+    expect(page.locator("#score a")).to_have_text(re.compile(r"Right on \d+% of 2 held-out photos"), timeout=SLOW)
     check(page)
     visit(watched, "evaluation")
     expect(page.locator("#result")).to_contain_text(re.compile(r"right on \d of 2 held-out photos"), timeout=SLOW)
@@ -163,7 +163,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     visit(watched, "history")
     page.get_by_role("button", name="Return to it: all things").click()
     page.get_by_role("dialog").get_by_role("button", name="Return to it").click()
-    expect(page.locator("#messages")).to_contain_text("Returned to all things")
+    expect(page.locator("#messages")).to_contain_text('Returned to "all things"')
     assert studio.counts() == taught
     page.keyboard.press("Control+z")
     expect(page.locator("#redo")).to_be_visible()
@@ -296,6 +296,6 @@ def test_the_keyboard_alone_goes_the_same_way(studio: Studio, tmp_path: Path) ->
     tab_to(page, page.get_by_role("button", name="Return to it: by key"))
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # the answer has the focus
-    expect(page.locator("#messages")).to_contain_text("Returned to by key")
+    expect(page.locator("#messages")).to_contain_text('Returned to "by key"')
     edited(page)
     assert "handle" in studio.counts()

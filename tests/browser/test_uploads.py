@@ -313,9 +313,11 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
     says(page, "1 photo was there before")
     assert foot.bounding_box() == before  # it keeps its height, and nothing moves
     page.evaluate(
-        "import('/static/js/notice.js').then(({tell}) => ['One', 'Two', 'Three', 'Four'].forEach((w) => tell(w)))"
+        "import('/static/js/notice.js').then(({tell}) => { for (const words of ['Bad', 'Worse', 'Bad'])"
+        " tell(words, '', {fault: true}); for (const words of ['One', 'Two']) tell(words, '', {seconds: 0}); })"
     )
-    expect(page.locator(".message")).to_have_count(3)
+    shown = page.locator(".message:visible")
+    expect(shown).to_have_text("Two×")
     expect(button).to_be_focused()
     page.wait_for_function(
         "() => document.activeElement.getBoundingClientRect().bottom <= foot.getBoundingClientRect().top"
@@ -325,11 +327,29 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
     assert classes is not None
     assert top is not None
     assert classes["y"] + classes["height"] <= top["y"]
-    page.locator(".message").first.get_by_role("button", name="Dismiss").focus()
-    for left in (2, 1, 0):
+    shown.get_by_role("button", name="Dismiss").focus()
+    for words in ("Bad×", "Worse×"):  # faults stay, and equal ones are one
         page.keyboard.press("Escape")
-        expect(page.locator(".message")).to_have_count(left)
+        expect(shown).to_have_text(words)
+    page.keyboard.press("Escape")
+    expect(page.locator(".message")).to_have_count(0)
     expect(button).to_be_focused()
+
+
+def test_a_message_goes_when_its_step_is_no_longer_the_newest(taught: Studio) -> None:
+    page = taught.open("export").page
+    left = page.evaluate(
+        """async () => {
+          const { forgetSteps, tell } = await import('/static/js/notice.js');
+          const after = (step, ...newest) => {
+            tell('Done', '', { step, seconds: 0 });
+            newest.forEach(forgetSteps);
+            return document.querySelectorAll('.message').length;
+          };
+          return { older: after(5, 4), own: after(5, 5), undone: after(5, 5, 4), another: after(5, 6) };
+        }"""
+    )
+    assert left == {"older": 1, "own": 1, "undone": 0, "another": 0}  # older: news of the step itself comes yet
 
 
 def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:

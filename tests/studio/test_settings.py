@@ -139,10 +139,14 @@ def test_only_a_network_of_the_list_can_be_chosen(studio: Served, network: str) 
     assert studio.post("/api/project/network", network=network).status_code == 422
 
 
-def test_another_preset_learns_all_examples_again(taught: Served) -> None:
+def test_another_preset_learns_all_examples_again(taught: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert taught.post("/api/project/preset", preset="no such").status_code == 422
+    told: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr(taught.project.events, "publish", lambda *news: told.append(news))
     assert taught.post("/api/project/preset", preset="paper").json() == {"preset": "paper"}
+    assert told == [("reopening", {"change": "the preset paper"})]
     assert taught.json("/api/project")["preset"] == "paper"
+    assert all(preset["description"] for preset in taught.json("/api/project/settings")["presets"][:2])
     with taught.projects.held("") as project:
         assert project is not taught.project
         assert_model_is_its_log(project)

@@ -72,7 +72,7 @@ def teach_images(
     fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
     needed = [digest for offer in fresh for digest in (offer.image.digest, offer.source) if digest is not None]
     if not all(map(project.pictures.has, needed)):
-        raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
+        raise ConflictError("this photo was removed for good a moment ago.", "Send it again.")
     added: list[StoredExample] = []
     if fresh:
         first = 1 + sum(project.store.counts(of_role).get(label, 0) for of_role in (TAUGHT, HELD_OUT))
@@ -232,7 +232,8 @@ def redo(project: Project, step: int | None = None) -> Edit:
 def _check_step(edit: Edit | None, step: int | None) -> None:
     if edit is not None and step is not None and edit.id != step:
         raise ConflictError(
-            f"something else was done since. The last step is now: {edit.sentence}", "Look, then decide."
+            f"another step was made in the meantime. The last step is now: {edit.sentence}",
+            "Look at it before you undo it.",
         )
 
 
@@ -255,7 +256,9 @@ def restore_version(project: Project, number: int) -> int:
 def purge(project: Project) -> int:
     """Remove deleted examples for good; says how many images left the disk."""
     if project.live.rebuilding:
-        raise ConflictError("the model is being rebuilt and may still show deleted examples.", "Wait a moment.")
+        raise ConflictError(
+            "the model is still learning the last change and may show deleted photos.", "Wait a moment."
+        )
     digests = project.store.purge()
     project.pictures.remove(digests)
     project.live.remove_old_checkpoints()

@@ -102,7 +102,9 @@ class _Import:
         entries = self._entries()
         for start in range(0, len(entries), BATCH):
             if self._project.closing.is_set():
-                raise BusyError("the project is being closed.", "Import the zip again; what was taught is skipped.")
+                raise BusyError(
+                    "the project is being closed.", "Import the zip again; photos that are here already are skipped."
+                )
             if self._stop.is_set() or self._project.store.was_undone(self._group):
                 self._imported.stopped = True
                 break

@@ -142,7 +142,7 @@ def hold_share_out(project: Project, every: int, newest: bool) -> int:
         for number in (numbers[len(numbers) - len(numbers) // every :] if newest else numbers[every - 1 :: every])
     }
     if not chosen:
-        raise ConflictError(f"no class has {every} photos yet.", "Teach more, or choose a folder to measure with.")
+        raise ConflictError(f"no class has {every} photos yet.", "Teach more photos, or drop a folder of other photos.")
     return hold_out(project, chosen - set(_held_out(project)), held_out=True)
 
 

@@ -225,7 +225,7 @@ def _photos(project: Project, wanted: Callable[[Measured], bool], skip: int, lim
 def _curve(project: Project, order: Order, left: threading.Event) -> CurveAnswer:
     found = evaluations(project)
     if found is None:
-        raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
+        raise ConflictError("nothing was taught yet.", "Teach at least one photo first.")
     made = curve(project, found, order, left)
     return CurveAnswer(
         points=[

@@ -106,7 +106,7 @@ async def changed(project: Project, work: Callable[[], int]) -> Changed:
 async def content_of(file: UploadFile) -> bytes:
     if file.size is not None and file.size > MOST_FILE_BYTES:
         size, most = file.size / 1_000_000, MOST_FILE_BYTES // 1_000_000
-        raise TooLargeError(f"this file has {size:,.1f} MB; an image may have at most {most} MB.", "Make it smaller.")
+        raise TooLargeError(f"this file has {size:,.1f} MB; a photo may have at most {most} MB.", "Make it smaller.")
     return await file.read()
 
 

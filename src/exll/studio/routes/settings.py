@@ -134,7 +134,7 @@ async def set_preset(projects: AllProjects, name: ProjectName, wanted: WantedPre
 
 def _check_not_reading(project: Project) -> None:
     if project.rereading is not None and project.rereading.running:
-        raise ConflictError("the network is being changed.", "Wait until that has ended, or cancel it.")
+        raise ConflictError("the network is being changed.", "Wait until that is done, or cancel it.")
 
 
 def _all_settings(project: Project) -> AllSettings:

@@ -156,7 +156,7 @@ async function rename(label, given = label) {
     {},
     "Its photos stay as they are. If there is a class of that name already, you can merge the two.",
   );
-  const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename", content });
+  const name = await askLabel(`Rename "${label}"`, [], { given, yes: "Rename", content });
   if (!name || name === label) return findFocus(`Rename ${label}`);
   next = `Rename ${name}`;
   try {
@@ -165,7 +165,7 @@ async function rename(label, given = label) {
   } catch (error) {
     next = `Rename ${label}`;
     if (error.status !== 409) complain(error, () => rename(label, name));
-    else if (await choice(`The class ${name} exists already`, joined(label, name), [["Merge them", true]]))
+    else if (await choice(`The class "${name}" exists already`, joined(label, name), [["Merge them", true]]))
       await join(label, name);
   }
 }
@@ -185,7 +185,7 @@ async function merge(label) {
   );
   const { confused_with: confused } = classes.find((one) => one.label === label);
   const likeliest = others(label).sort((a, b) => (b === confused) - (a === confused));
-  const name = await askExisting(`Merge ${label} into …`, likeliest, { yes: "Merge", content });
+  const name = await askExisting(`Merge "${label}" into …`, likeliest, { yes: "Merge", content });
   if (name) await join(label, name);
   else findFocus(`Merge ${label}`);
 }
@@ -200,7 +200,7 @@ async function join(label, into) {
 async function remove(one) {
   const { label } = one;
   const sure = await confirmed(
-    `Delete ${label}?`,
+    `Delete the class "${label}"?`,
     `The class and its ${all(one)} will be deleted. You can undo this.`,
     `Delete ${label}`,
   );

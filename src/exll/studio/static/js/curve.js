@@ -34,7 +34,7 @@ function offer() {
     h(
       "p",
       { class: "again row" },
-      "This curve is of before the last change. ",
+      "Something has changed since this curve was drawn. ",
       h("button", { type: "button", onclick: load }, "Draw it again"),
     ),
   );
@@ -67,7 +67,7 @@ async function load() {
 function draw() {
   const { points, every, asked_every: some } = shown;
   const last = points.at(-1);
-  const words = `After ${counted(points[0].learned, "photo")} of ${counted(points[0].classes, "class")} ${percent(points[0].accuracy)} of the held-out photos are right, after ${counted(last.learned, "photo")} of ${counted(last.classes, "class")} ${percent(last.accuracy)}.`;
+  const words = `After ${counted(points[0].learned, "photo")} of ${counted(points[0].classes, "class")}, ${percent(points[0].accuracy)} of the held-out photos are right; after ${counted(last.learned, "photo")} of ${counted(last.classes, "class")}, ${percent(last.accuracy)}.`;
   fill(
     place(),
     h("div", { class: "plot" }, drawing(points, words)),

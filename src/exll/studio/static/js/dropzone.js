@@ -100,7 +100,7 @@ async function dropped(transfer) {
     if (entry instanceof File) found.push({ file: entry, folder: "" });
     else if (entry) await walk(entry, "", found, unread);
   }
-  if (unread.length) tell(`Could not be read: ${named(unread)}.`, "Are you allowed to read them?", { fault: true });
+  if (unread.length) tell(`Could not be read: ${named(unread)}.`, "Check that you may read these files.", { fault: true });
   return found.filter(wanted);
 }
 

@@ -75,19 +75,19 @@ const holdings = (version) => `${counted(version.classes, "class")}, ${photosOf(
 async function restore(version) {
   const { id, name } = version;
   const sure = await choice(
-    `Return to ${name}?`,
+    `Return to the version "${name}"?`,
     h("p", {}, `All photos become what they were then: ${holdings(version)}. You can undo this.`),
     [["Return to it", true]],
   );
   const done = sure && (await trying(() => postJson(`/api/versions/${id}/restore`)));
   if (!done) return;
   const words = done.changed ? `${counted(done.changed, "photo")} changed.` : "Nothing had changed since then.";
-  tellStep(`Returned to ${name}. ${words}`, done.step);
+  tellStep(`Returned to "${name}". ${words}`, done.step);
 }
 
 async function remove({ id, name }) {
   const sure = await confirmed(
-    `Remove the version ${name}?`,
+    `Remove the version "${name}"?`,
     "Only its name is removed from this list. The photos stay as they are. This cannot be undone.",
     "Remove it",
   );
@@ -105,7 +105,7 @@ byId("save-version").addEventListener("submit", async (event) => {
   const saved = await trying(() => postJson("/api/versions", { name }));
   if (!saved) return;
   input.value = "";
-  say(`Saved the version ${saved.name}.`);
+  say(`Saved the version "${saved.name}".`);
 });
 byId("more").addEventListener("click", () => {
   shown = Math.min(500, shown + PAGE);

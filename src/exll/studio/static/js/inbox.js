@@ -29,9 +29,9 @@ async function look() {
 }
 
 function summary({ waiting, groups, known, keep }) {
-  if (!waiting) return keep ? "Nothing waits. Photos come here when the model finds them unusual or unknown." : "Nothing waits.";
+  if (!waiting) return keep ? "No photos are waiting. Photos come here when the model finds them unusual or unknown." : "No photos are waiting.";
   const unnamed = waiting - known.length;
-  if (!unnamed) return "Nothing waits that would teach the model something new.";
+  if (!unnamed) return "None of the waiting photos would teach the model something new.";
   return `${counted(unnamed, "photo")} in ${counted(groups.length, "group")}. The first would teach the model most.`;
 }
 
@@ -131,7 +131,7 @@ const known = new Shelf(
 const nothing = new Shelf(
   "nothing",
   false,
-  "Photos that you said are none of your classes. What looks more like one of them than like a class is unknown.",
+  "You said that these photos are none of your classes. What looks more like one of them than like a class is unknown.",
   [
     [
       "Take back",

@@ -149,7 +149,7 @@ function leftOut(refused) {
 async function purge() {
   const sure = await confirmed(
     "Remove deleted photos for good?",
-    "They are removed from the disk. Nothing done before can be undone then.",
+    "They are removed from the disk. After that, no earlier step can be undone.",
     "Remove for good",
   );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));

@@ -96,7 +96,7 @@ async function agreed(title, words, yes) {
 changes.network.addEventListener("click", async () => {
   const wanted = network.value;
   const words =
-    "All photos are read again in the background. You can go on meanwhile, and cancel. What was taught stays as it is.";
+    "All photos are read again in the background. You can go on working, and you can cancel it. What was taught stays as it is.";
   if (!(await agreed(`Change the network to ${wanted}?`, words, "Change the network"))) return;
   const settings = await trying(() => postJson("/api/project/network", { network: wanted }));
   if (settings) show(settings);
@@ -105,7 +105,7 @@ changes.network.addEventListener("click", async () => {
 
 changes.preset.addEventListener("click", async () => {
   const wanted = preset.value;
-  const words = "All photos are learned again. Until that is done, nobody can ask or teach. What was taught stays as it is.";
+  const words = "All photos are learned again. Until that is done, nobody can teach or ask. What was taught stays as it is.";
   if (!(await agreed(`Change the preset to ${wanted}?`, words, "Change the preset"))) return;
   preset.focus();
   tell("Learning all photos again …");
