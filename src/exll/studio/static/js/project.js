@@ -83,7 +83,7 @@ function report(place, answer) {
     h(
       "p",
       { role: "status" },
-      answer.stopped && "Stopped before the end; Undo takes back what was imported until then. ",
+      answer.stopped && "Stopped before the end. ",
       h("strong", {}, `Learned ${counted(taught, "photo")}.`),
       heldOut > 0 && ` ${counted(heldOut, "photo")} held out.`,
       nothing > 0 && ` ${counted(nothing, "photo")} marked as none of the classes.`,

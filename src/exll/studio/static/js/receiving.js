@@ -62,7 +62,7 @@ function grouped(found) {
 }
 
 const measuringBox = () =>
-  h("label", { class: "option" }, h("input", { type: "checkbox" }), " Hold out every fifth photo, for measuring");
+  h("label", { class: "option" }, h("input", { type: "checkbox" }), "Hold out every fifth photo, for measuring");
 
 const wanted = (box) => (box.querySelector("input").checked ? EVERY : 0);
 

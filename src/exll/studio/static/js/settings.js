@@ -108,7 +108,6 @@ changes.preset.addEventListener("click", async () => {
   const words = "All photos are learned again. Until that is done, nobody can teach or ask. What was taught stays as it is.";
   if (!(await agreed(`Change the preset to ${wanted}?`, words, "Change the preset"))) return;
   preset.focus();
-  tell("Learning all photos again …");
   if (await trying(() => postJson("/api/project/preset", { preset: wanted })))
     tell(`The preset is now ${wanted}.`);
   look();
