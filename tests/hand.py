@@ -10,12 +10,12 @@ from exll.studio.actions import (
     add_version,
     delete,
     delete_class,
+    hold_out,
     merge_class,
     redo,
     relabel,
     rename_class,
     restore_version,
-    set_aside,
     teach_images,
     undo,
 )
@@ -60,7 +60,7 @@ class Hand:
             lambda: delete_class(self.project, one) if known else None,
             lambda: undo(self.project) if self.project.store.last_edit() is not None else None,
             lambda: redo(self.project) if self.project.store.next_redo() is not None else None,
-            lambda: set_aside(self.project, some, bool(self.rng.integers(2))),
+            lambda: hold_out(self.project, some, bool(self.rng.integers(2))),
             lambda: add_version(self.project, one),
             lambda: restore_version(self.project, versions[0].id) if versions else None,
         ]

@@ -58,7 +58,7 @@ def test_a_version_is_saved_and_returned_to(studio: Studio, width: int) -> None:
     page = watched.page
     page.get_by_label("Save the project").fill("two things")
     page.keyboard.press("Enter")
-    expect(page.locator(".version")).to_contain_text("8 photos of 2 classes", timeout=SLOW)
+    expect(page.locator(".version")).to_contain_text("2 classes, 8 photos", timeout=SLOW)
     assert studio.client.post("/api/classes/delete", json={"label": "mug"}).is_success
     watched.check()
     page.get_by_role("button", name="Return to it: two things").click()

@@ -97,7 +97,7 @@ def test_groups_on_the_map_lie_apart_and_are_walked_searched_and_zoomed(taught: 
     expect(page.locator("dialog .viewer h3")).to_have_text(page.locator(".readout .card h2").inner_text())
 
 
-def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_set_aside_and_deleted(taught: Studio) -> None:
+def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_held_out_and_deleted(taught: Studio) -> None:
     page = taught.open("classes").page
     page.get_by_role("button", name="See all mug").click()
     page.locator(".pick input").first.focus()
@@ -107,7 +107,7 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_set_aside_and_dele
     page.keyboard.press("ArrowRight")
     expect(viewer).to_contain_text("2 of 6")
     expect(viewer.locator(".facts")).to_contain_text("4.png")
-    viewer.get_by_role("button", name="Set aside").click()
+    viewer.get_by_role("button", name="Hold out").click()
     expect(viewer.get_by_role("button", name="Learn from it")).to_be_focused()
     viewer.get_by_role("button", name="Move to another class").click()
     page.get_by_role("group", name="Classes").get_by_role("button", name="pan").click()
@@ -120,7 +120,7 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_set_aside_and_dele
     assert has_focus(page) == "Next"
     viewer.get_by_role("button", name="Delete").click()
     expect(viewer).to_contain_text("2 of 4")
-    assert taught.counts() == {"mug": 4, "pan": 6, "bowl": 6}  # what was set aside is not among the taught
+    assert taught.counts() == {"mug": 4, "pan": 6, "bowl": 6}  # what is held out is not among the taught
     page.keyboard.press("Escape")
     expect(viewer).to_have_count(0)
     assert has_focus(page).startswith(("Select photo", "Open photo"))

@@ -43,7 +43,7 @@ def test_what_is_exported_is_imported_again_and_many_photos_become_a_table(studi
     download.value.save_as(tmp_path / "photos.zip")
     go(page, "Project")
     choose(page, page.get_by_role("button", name="Choose a zip"), tmp_path / "photos.zip")
-    expect(page.locator("#importing")).to_contain_text("16 files taught before", timeout=SLOW)
+    expect(page.locator("#importing")).to_contain_text("16 files already here", timeout=SLOW)
 
 
 def code(page: Page, name: str) -> str:

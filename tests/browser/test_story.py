@@ -107,7 +107,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     files_of(tmp_path / "bowl", BOWL, range(10))
     page.locator("#drop").scroll_into_view_if_needed()
     drop_from_disk(page, "#drop", tmp_path / "bowl")
-    page.get_by_label("Set aside every 5th photo").check()
+    page.get_by_label("Hold out every fifth photo").check()
     page.get_by_role("button", name="Teach as bowl").click()
     all_sent(page)
     see_count(page, "bowl", 8)
@@ -122,7 +122,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     see_count(page, "bowl", 9)
     expect(page.locator(".guess.best")).to_contain_text("bowl", timeout=SLOW)
 
-    expect(page.locator("#score a")).to_have_text(re.compile(r"Held out: [\d.]+% of 2 right"), timeout=SLOW)
+    expect(page.locator("#score a")).to_have_text(re.compile(r"Right on [\d.]+% of 2 held-out photos"), timeout=SLOW)
     check(page)
     visit(watched, "evaluation")
     expect(page.locator("#result")).to_contain_text(re.compile(r"right on \d of 2 held-out photos"), timeout=SLOW)
@@ -162,7 +162,7 @@ def test_from_an_empty_project_to_a_copy_of_it(studio: Studio, tmp_path: Path, w
     visit(watched, "history")
     page.get_by_role("button", name="Return to it: all things").click()
     page.get_by_role("dialog").get_by_role("button", name="Return to it").click()
-    expect(page.locator("#messages")).to_contain_text("Returned to all things")
+    expect(page.locator("#messages")).to_contain_text('Returned to "all things"')
     assert studio.counts() == taught
     page.keyboard.press("Control+z")
     expect(page.locator("#redo")).to_be_visible()
@@ -295,6 +295,6 @@ def test_the_keyboard_alone_goes_the_same_way(studio: Studio, tmp_path: Path) ->
     tab_to(page, page.get_by_role("button", name="Return to it: by key"))
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # the answer has the focus
-    expect(page.locator("#messages")).to_contain_text("Returned to by key")
+    expect(page.locator("#messages")).to_contain_text('Returned to "by key"')
     edited(page)
     assert "handle" in studio.counts()

@@ -138,7 +138,7 @@ def test_a_drop_of_sixty_folders_is_one_work_with_one_summary_and_one_step_to_un
     expect(page.get_by_role("progressbar")).to_have_count(1)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(1)
     held.release()
-    summary = "Learned 120 photos of 60 classes. 2 files could not be learned: large.png, letter.png."
+    summary = "Learned 120 photos of 60 classes. 2 files could not be used: large.png, letter.png."
     says(page, summary)
     expect(page.locator("#undo")).to_contain_text("Taught 120 photos of 60 classes", timeout=SLOW)
 
@@ -281,7 +281,7 @@ def test_the_same_photo_twice_is_said_and_one_of_another_class_is_asked_about(ta
     watched = taught.open("workbench")
     page = watched.page
     hand(page, "drop", '.card[data-label="mug"]', (0, 1), (0, 90))
-    says(page, '1 photo of "mug". 1 photo taught before; not taught again.')
+    says(page, '1 photo of "mug". 1 photo was there before and stays as it is.')
     hand(page, "drop", '.card[data-label="pan"]', (0, 2))
     page.get_by_role("button", name="Leave it as mug").click()
     says(page, "1 photo left in another class")
@@ -310,12 +310,14 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
         ".then(({teach}) => teach('mug', [new File([new Uint8Array(bytes)], 'a')]))",
         list(png(0, 1)),
     )
-    says(page, "1 photo taught before")
+    says(page, "1 photo was there before")
     assert foot.bounding_box() == before  # it keeps its height, and nothing moves
     page.evaluate(
-        "import('/static/js/notice.js').then(({tell}) => ['One', 'Two', 'Three', 'Four'].forEach((w) => tell(w)))"
+        "import('/static/js/notice.js').then(({tell}) => { for (const words of ['Bad', 'Worse', 'Bad'])"
+        " tell(words, '', {fault: true}); for (const words of ['One', 'Two']) tell(words, '', {seconds: 0}); })"
     )
-    expect(page.locator(".message")).to_have_count(3)
+    shown = page.locator(".message:visible p")
+    expect(shown).to_have_text(["Two"])
     expect(button).to_be_focused()
     page.wait_for_function(
         "() => document.activeElement.getBoundingClientRect().bottom <= foot.getBoundingClientRect().top"
@@ -325,11 +327,29 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
     assert classes is not None
     assert top is not None
     assert classes["y"] + classes["height"] <= top["y"]
-    page.locator(".message").first.get_by_role("button", name="Dismiss").focus()
-    for left in (2, 1, 0):
+    page.locator("#messages").get_by_role("button", name="Dismiss").focus()
+    for words in ("Bad", "Worse"):  # faults stay, and equal ones are one
         page.keyboard.press("Escape")
-        expect(page.locator(".message")).to_have_count(left)
+        expect(shown).to_have_text([words])
+    page.keyboard.press("Escape")
+    expect(page.locator(".message")).to_have_count(0)
     expect(button).to_be_focused()
+
+
+def test_a_message_goes_when_its_step_is_no_longer_the_newest(taught: Studio) -> None:
+    page = taught.open("export").page
+    left = page.evaluate(
+        """async () => {
+          const { forgetSteps, tell } = await import('/static/js/notice.js');
+          const after = (step, ...newest) => {
+            tell('Done', '', { step, seconds: 0 });
+            newest.forEach(forgetSteps);
+            return document.querySelectorAll('.message').length;
+          };
+          return { older: after(5, 4), own: after(5, 5), undone: after(5, 5, 4), another: after(5, 6) };
+        }"""
+    )
+    assert left == {"older": 1, "own": 1, "undone": 0, "another": 0}  # older: news of the step itself comes yet
 
 
 def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Studio, tmp_path: Path) -> None:
@@ -347,7 +367,7 @@ def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Stud
     expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
     all_sent(page)
     drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
-    says(page, 'Learned 2 photos of "pan". 3 photos taught before; not taught again.')
+    says(page, 'Learned 2 photos of "pan". 3 photos were there before and stay as they are.')
     assert studio.counts() == {"pan": 5, "mug": 103}
 
 
@@ -358,7 +378,7 @@ def test_a_file_that_is_too_large_is_named_on_every_page(taught: Studio, tmp_pat
     choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
     page.get_by_label("Name of the class").fill("mug")
     page.keyboard.press("Enter")
-    says(page, 'Learned 2 photos of "mug". 2 files could not be learned: 33 MB.png, 129 MB.png.')
+    says(page, 'Learned 2 photos of "mug". 2 files could not be used: 33 MB.png, 129 MB.png.')
     choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
     expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
     go(page, "Project")

@@ -72,12 +72,12 @@ def test_a_bad_file_among_good_ones_is_named_and_the_others_are_taught(studio: S
 
 
 def test_the_hint_on_formats_is_given_for_unknown_formats_only(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert studio.teach("mug", b"no image").json()["hint"].startswith("Send an image in one of the formats JPEG")
-    assert studio.teach("mug", b"").json()["hint"] == "Choose another file."
-    assert studio.teach("mug", png(0, 0)[:60]).json()["hint"].startswith("Choose another image, or save this one")
+    assert studio.teach("mug", b"no image").json()["hint"].startswith("Use a photo in one of the formats JPEG")
+    assert studio.teach("mug", b"").json()["hint"] == "Use another file."
+    assert studio.teach("mug", png(0, 0)[:60]).json()["hint"].startswith("Use another photo, or save this one")
     assert studio.ask(png(0, 0), box="0,0,999,9").json()["hint"] == "Send a box that lies within the image."
     monkeypatch.setattr("exll.studio.analysed_image.MOST_PIXELS", 1000)
-    assert studio.ask(png(0, 0)).json()["hint"].startswith("Choose another image, or save this one")
+    assert studio.ask(png(0, 0)).json()["hint"].startswith("Use another photo, or save this one")
 
 
 def test_an_explanation_shows_the_very_examples_and_its_map_adds_up(taught: Served) -> None:
@@ -149,7 +149,7 @@ def test_just_asking_leaves_nothing_on_the_disk(taught: Served) -> None:
 
 def test_an_image_that_was_asked_about_long_ago_has_to_be_sent_again(taught: Served) -> None:
     response = taught.client.post("/api/explain", data={"asked": "0" * 64})
-    assert (response.status_code, response.json()["hint"]) == (404, "Send the image again.")
+    assert (response.status_code, response.json()["hint"]) == (404, "Send the photo again.")
     assert taught.client.post("/api/explain").status_code == 422
 
 

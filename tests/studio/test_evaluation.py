@@ -1,4 +1,4 @@
-"""How often the model is right on photos that were set aside, what it confuses, and the learning curve."""
+"""How often the model is right on photos that are held out, what it confuses, and the learning curve."""
 
 import asyncio
 import io
@@ -158,16 +158,16 @@ def test_answers_are_kept_until_model_photos_or_strictness_change(studio: Served
 
 
 @pytest.mark.parametrize("newest", [False, True])
-def test_a_share_of_each_class_is_set_aside_and_learned_again(studio: Served, newest: bool) -> None:
+def test_a_share_of_each_class_is_held_out_and_learned_again(studio: Served, newest: bool) -> None:
     for kind, count in enumerate((11, 7, 2)):
         studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(count)))
     before = roles(studio)
-    answer = studio.post("/api/evaluation/set-aside", every=3, newest=newest)
+    answer = studio.post("/api/evaluation/hold-out", every=3, newest=newest)
     assert answer.json()["changed"] == 5
     places = {label: [i for i, role in enumerate(own) if role == "held out"] for label, own in roles(studio).items()}
     every_third = {"kind 0": [2, 5, 8], "kind 1": [2, 5], "kind 2": []}
     assert places == ({"kind 0": [8, 9, 10], "kind 1": [5, 6], "kind 2": []} if newest else every_third)
-    assert studio.post("/api/evaluation/set-aside", every=3, newest=newest).json()["changed"] == 0
+    assert studio.post("/api/evaluation/hold-out", every=3, newest=newest).json()["changed"] == 0
     studio.settle()
     assert_model_knows_its_log(studio.project, alike=False)
     assert studio.client.post("/api/evaluation/learn").json()["changed"] == 5
@@ -175,7 +175,7 @@ def test_a_share_of_each_class_is_set_aside_and_learned_again(studio: Served, ne
     for _ in range(2):  # each was one step
         studio.client.post("/api/undo")
     assert roles(studio) == before
-    refused = studio.post("/api/evaluation/set-aside", every=50)
+    refused = studio.post("/api/evaluation/hold-out", every=50)
     assert (refused.status_code, refused.json()["error"]) == (409, "no class has 50 photos yet.")
 
 
@@ -197,17 +197,22 @@ def test_the_command_line_agrees_on_the_same_model_and_photos(studio: Served, tm
 
 
 @pytest.mark.parametrize("order", ["taught", "in turn"])
-def test_the_learning_curve_ends_where_a_fresh_model_stands(studio: Served, order: str) -> None:
+def test_the_learning_curve_ends_with_the_score_whatever_was_left_out_before(
+    studio: Served, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exll.studio.learning_curve.MOST_LEARNED", 30)
+    monkeypatch.setattr("exll.studio.learning_curve.MOST_ASKED", 5)
     fill(studio, taught=15)
     found = studio.client.get("/api/evaluation/curve", params={"order": order}).json()
     points = found["points"]
     assert [point["learned"] for point in points] == sorted({point["learned"] for point in points})
-    first, last = points[0], points[-1]
-    assert (last["learned"], last["classes"], found["asked"], found["every"]) == (45, 3, 9, 1)
-    assert first["classes"] == (3 if order == "in turn" else 1)
+    first, last, score = points[0], points[-1], studio.json("/api/evaluation")
+    assert (found["every"], found["asked_every"], first["asked"]) == (2, 2, 5)
+    assert first["classes"] == (3 if order == "in turn" else 2)
     assert first["learned"] == (3 if order == "in turn" else 10)
-    if order == "taught":  # the model learned them in the same order
-        assert last["right"] == studio.json("/api/evaluation")["right"]
+    assert (last["learned"], last["classes"], last["asked"]) == (45, 3, 9)
+    for name in ("right", "accuracy", "interval"):
+        assert last[name] == score[name]
 
 
 def test_a_learning_curve_that_nobody_waits_for_ends_and_is_not_kept(studio: Served) -> None:

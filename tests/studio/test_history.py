@@ -1,4 +1,4 @@
-"""Undo and redo, whose step it is, photos that are set aside, and versions to return to."""
+"""Undo and redo, whose step it is, photos that are held out, and versions to return to."""
 
 import threading
 from functools import partial
@@ -34,7 +34,7 @@ def labels(studio: Served) -> dict[int, tuple[str, str]]:
 STEPS: dict[str, Any] = {
     "relabel": ("/api/examples/relabel", {"ids": [1, 2], "label": "kind 2"}),
     "delete": ("/api/examples/delete", {"ids": [3, 9]}),
-    "set aside": ("/api/examples/set-aside", {"ids": [4, 10]}),
+    "hold out": ("/api/examples/hold-out", {"ids": [4, 10]}),
     "rename": ("/api/classes/rename", {"label": "kind 0", "new_label": "mug"}),
     "merge": ("/api/classes/rename", {"label": "kind 0", "new_label": "kind 1", "merge": True}),
     "delete class": ("/api/classes/delete", {"label": "kind 1"}),
@@ -106,18 +106,34 @@ def test_the_history_is_read_a_page_at_a_time(studio: Served) -> None:
     assert rest["next"] is None
 
 
-def test_what_is_set_aside_is_stored_counted_and_not_learned(studio: Served) -> None:
-    studio.taught("mug", *photos(0, 10), set_aside="5")
-    studio.taught("mug", *photos(0, 3, 20), set_aside="5")  # goes on counting where the class stands
+def test_all_answers_count_what_was_taught_and_name_held_out_photos_apart(studio: Served) -> None:
+    studio.taught("mug", *photos(0, 3))
+    studio.taught("pan", *photos(1, 2), held_out="true")
+    totals = {"classes": 1, "examples": 3, "held_out": 2}
+    version = studio.post("/api/versions", name="now").json()
+    for answer in (studio.json("/api/project"), version):
+        assert {name: answer[name] for name in totals} == totals
+    answer = studio.json("/api/classes")
+    assert (answer["examples"], answer["held_out"]) == (3, 2)
+    assert [(one["label"], one["verdict"] == "never taught") for one in answer["classes"]] == [
+        ("mug", False),
+        ("pan", True),
+    ]
+    assert studio.json("/api/evaluation")["taught"] == 3
+
+
+def test_what_is_held_out_is_stored_counted_and_not_learned(studio: Served) -> None:
+    studio.taught("mug", *photos(0, 10), hold_out_every="5")
+    studio.taught("mug", *photos(0, 3, 20), hold_out_every="5")  # goes on counting where the class stands
     studio.taught("mug", *photos(0, 2, 40), held_out="true")
     (mug,) = studio.json("/api/classes")["classes"]
     assert (mug["examples"], mug["held_out"]) == (11, 4)
     aside = [number for number, (_, role) in labels(studio).items() if role == "held out"]
     assert sorted(aside) == [5, 10, 14, 15]
-    assert studio.json("/api/project")["undo"]["sentence"] == 'Set 2 photos of "mug" aside.'
+    assert studio.json("/api/project")["undo"]["sentence"] == 'Held out 2 photos of "mug".'
     assert_model_is_its_log(studio.project)
     assert studio.teach("mug", png(0, 4)).json()["results"][0]["status"] == "already"
-    assert studio.post("/api/examples/set-aside", ids=[5, 10], held_out=False).json()["changed"] == 2
+    assert studio.post("/api/examples/hold-out", ids=[5, 10], held_out=False).json()["changed"] == 2
     assert studio.project.store.counts() == {"mug": 13}
     studio.post("/api/classes/rename", label="mug", new_label="cup")
     assert studio.project.store.counts("held out") == {"cup": 2}

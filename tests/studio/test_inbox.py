@@ -168,7 +168,8 @@ def test_looking_ends() -> None:
 def test_naming_a_group_is_one_step_and_undo_brings_it_back(taught: Served) -> None:
     kept = ask(taught, *(png(kind, 0) for kind in UNKNOWN))
     named = taught.post("/api/inbox/teach", ids=[*numbers(kept[:3]), 999], label="cup").json()
-    assert named == {"taught": 3, "already": 0, "gone": 1, "rebuilding": False}
+    step = taught.json("/api/project")["undo"]["id"]
+    assert named == {"taught": 3, "already": 0, "gone": 1, "step": step, "rebuilding": False}
     assert digests(waiting(taught)) == digests(kept[3:])
     assert taught.json("/api/project")["undo"]["sentence"] == 'Taught 3 photos of "cup".'
     assert_model_is_its_log(taught.project)

@@ -162,7 +162,7 @@ def test_a_file_above_the_limit_is_refused_alone_and_named(studio: Served, monke
         ("large.png", "too large"),
         ("two.png", "taught"),
     ]
-    assert results[1]["error"] == "this file has 1.5 MB; an image may have at most 1 MB."
+    assert results[1]["error"] == "this file has 1.5 MB; a photo may have at most 1 MB."
     table = studio.client.post("/api/predictions.csv", files=files).text.splitlines()
     assert [line.split(",")[0] for line in table] == ["path", "one.png", "large.png", "two.png"]
     assert "this file has 1.5 MB" in table[2]

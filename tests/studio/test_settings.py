@@ -139,10 +139,14 @@ def test_only_a_network_of_the_list_can_be_chosen(studio: Served, network: str) 
     assert studio.post("/api/project/network", network=network).status_code == 422
 
 
-def test_another_preset_learns_all_examples_again(taught: Served) -> None:
+def test_another_preset_learns_all_examples_again(taught: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert taught.post("/api/project/preset", preset="no such").status_code == 422
+    told: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr(taught.project.events, "publish", lambda *news: told.append(news))
     assert taught.post("/api/project/preset", preset="paper").json() == {"preset": "paper"}
+    assert told == [("reopening", {"change": "the preset paper"})]
     assert taught.json("/api/project")["preset"] == "paper"
+    assert all(preset["description"] for preset in taught.json("/api/project/settings")["presets"][:2])
     with taught.projects.held("") as project:
         assert project is not taught.project
         assert_model_is_its_log(project)
@@ -158,7 +162,7 @@ def test_the_sample_goes_where_there_is_nothing_yet(studio: Served, monkeypatch:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert len(studio.project.store.counts()) == 12
-    assert studio.json("/api/project")["undo"]["sentence"] == "Taught 12 photos of 12 classes and set 6 aside."
+    assert studio.json("/api/project")["undo"]["sentence"] == "Taught 12 photos of 12 classes and held out 6."
     for _ in range(2):  # once more: it is there already
         assert studio.client.post("/api/projects/sample").json()["root"] == "/projects/sample"
     while studio.json("/projects/sample/api/classes")["examples"] < 12:

@@ -4,7 +4,9 @@ import io
 import signal
 import sqlite3
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -141,6 +143,45 @@ def test_a_zip_is_one_step(studio: Served, monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(2):
         studio.client.post("/api/project/import", files={"file": ("a.zip", file.getvalue())}).raise_for_status()
     assert undone(studio) == ['Taught 6 photos of "kind 0" and "kind 1".']
+
+
+def zip_of_mugs(count: int) -> dict[str, tuple[str, bytes]]:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for seed in range(count):
+            archive.writestr(f"mug/{seed}.png", png(0, seed))
+    return {"file": ("a.zip", file.getvalue())}
+
+
+def after_the_first_batch(studio: Served, monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]) -> None:
+    """Done while a zip is imported, two photos at a time."""
+    monkeypatch.setattr("exll.studio.dataset_import.BATCH", 2)
+    publish = studio.project.events.publish
+
+    def heard(kind: str, data: dict[str, Any]) -> None:
+        publish(kind, data)
+        if kind == "importing" and data["done"] == 2:
+            act()
+
+    monkeypatch.setattr(studio.project.events, "publish", heard)
+
+
+def test_a_zip_is_one_step_whatever_is_done_while_it_is_read(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    after_the_first_batch(studio, monkeypatch, lambda: studio.taught("pan", png(1, 0)))
+    assert studio.client.post("/api/project/import", files=zip_of_mugs(6)).json()["taught"] == 6
+    assert undone(studio) == ['Taught 1 photo of "pan".', 'Taught 6 photos of "mug".']
+
+
+@pytest.mark.parametrize("way", ["/api/project/import/cancel", "/api/undo"])
+def test_an_import_ends_when_it_is_cancelled_or_undone(
+    studio: Served, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    after_the_first_batch(studio, monkeypatch, lambda: studio.post(way))
+    answer = studio.client.post("/api/project/import", files=zip_of_mugs(6)).json()
+    assert (answer["taught"], answer["stopped"]) == (2, True)
+    assert studio.project.store.counts() == ({} if way == "/api/undo" else {"mug": 2})
+    assert studio.post("/api/project/import/cancel").json() == {"running": False}
+    assert undone(studio) == ([] if way == "/api/undo" else ['Taught 2 photos of "mug".'])
 
 
 @pytest.mark.parametrize("group", ["a" * 65, "a b", "a\n", "a\u0000b", "ä", "<b>", "'; DROP TABLE edits; --"])

@@ -71,6 +71,7 @@ class ExLL(Guarded[Inference], ABC):
     uses the exact one, computed on demand and never fed back.
     """
 
+    description: ClassVar[str] = ""  # one sentence for those who choose a preset
     residual: ClassVar[Residual]
     editable: ClassVar[bool] = False  # whether it defines _forget and _absorb
     # the parts that are made anew after an edit, and that a file lacks until then

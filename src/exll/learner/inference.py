@@ -159,7 +159,7 @@ class Inference(ABC):
 
     def said(self, global_k: int, local_k: int) -> str:
         """What local and global inference answer: how such a sentence begins."""
-        group, classes = "The nearest single group (local inference)", "the classes as a whole (global inference)"
+        group, classes = "The nearest single group", "the classes as a whole"
         if global_k == local_k:
             return f'{group} and {classes} both give "{self.labels[global_k]}"'
         return f'{group} is of "{self.labels[local_k]}"; {classes} give "{self.labels[global_k]}"'

@@ -38,6 +38,15 @@ def preset_names() -> list[str]:
     return [*PRESETS, *sorted(_entry_points().names - PRESETS.keys())]
 
 
+def preset_description(name: str) -> str:
+    """One sentence for those who choose; empty where there is none, also for a preset that cannot be used."""
+    try:
+        preset = find_preset(name)
+    except InputError:
+        return ""
+    return "" if preset is None else preset.description
+
+
 def new_learner(width: int, parameters: Parameters) -> ExLL:
     preset = find_preset(parameters.preset)
     if preset is None:

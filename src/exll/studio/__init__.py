@@ -9,9 +9,9 @@ The modules, from the disk to the browser::
     analysed_image, recent_images    from the bytes of a file to a vector; images asked about a moment ago
     thread_pool, events              threads with bounded queues; events for open pages
     project                          all of the above, opened and closed together
-    actions, class_names             what a person does to a project: teach, correct, relabel, set aside, undo
+    actions, class_names             what a person does to a project: teach, correct, relabel, hold out, undo
     inbox, inbox_rows, inbox_groups  photos that were unusual or unknown: kept within bounds (incoming), grouped, named
-    evaluation, learning_curve       how good the model is on photos that were set aside
+    evaluation, learning_curve       how good the model is on photos that are held out
     near_duplicates                  photos that are almost equal
     dataset_export, dataset_import   photos in and out as zips, with a folder per class (zip_folders) and a manifest
     zip_reading                      a zip from anybody: bounded, and what is damaged is told
@@ -25,7 +25,7 @@ The modules, from the disk to the browser::
 
 The idea behind "nothing is lost": an example is a row with a number, a label and a vector, committed before anybody is
 told. The rows are the truth; the model has learned those that are neither deleted nor held out, one at a time. Teaching
-appends a row and a step. Whatever else changes what the model knows (undo, relabel, set aside, delete, rename, merge)
+appends a row and a step. Whatever else changes what the model knows (undo, relabel, hold out, delete, rename, merge)
 gives the rows a new *generation*. Right after the commit the model forgets the rows that are gone or have another
 label, and learns those that came; or a class gets another name. A saved model is used only with the generation that it
 stands for. Where there is none, a start learns all rows in the order of their numbers.

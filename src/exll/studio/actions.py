@@ -1,4 +1,4 @@
-"""What a person does to a project: teach, correct, relabel, set aside, delete, rename, undo, return to a version. Each
+"""What a person does to a project: teach, correct, relabel, hold out, delete, rename, undo, return to a version. Each
 runs in the writer's thread."""
 
 import time
@@ -65,20 +65,19 @@ def teach_images(
     kind: str = "teach",
     group: str | None = None,
     role: Role = TAUGHT,
-    set_aside: int = 0,
+    hold_out_every: int = 0,
 ) -> list[FileResult]:
-    """Commit, then learn. An image that was taught already is not taught again. What is taught with one
-    ``group``, with nothing else in between, is one step to undo. With ``set_aside`` every so-many-th photo of the class
-    is held out."""
+    """Commit, then learn. An image that was taught already is not taught again. What is taught with one ``group`` is
+    one step to undo. With ``hold_out_every`` every so-many-th photo of the class is held out."""
     known = _known(project, offered, label, two_labels)
     fresh = [offer for offer, result in zip(offered, known, strict=True) if result is None]
     needed = [digest for offer in fresh for digest in (offer.image.digest, offer.source) if digest is not None]
     if not all(map(project.pictures.has, needed)):
-        raise ConflictError("the image was removed for good a moment ago.", "Send it again.")
+        raise ConflictError("this photo was removed for good a moment ago.", "Send it again.")
     added: list[StoredExample] = []
     if fresh:
         first = 1 + sum(project.store.counts(of_role).get(label, 0) for of_role in (TAUGHT, HELD_OUT))
-        roles = [HELD_OUT if set_aside and (first + i) % set_aside == 0 else role for i in range(len(fresh))]
+        roles = [HELD_OUT if hold_out_every and (first + i) % hold_out_every == 0 else role for i in range(len(fresh))]
         taught = [
             NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source, offer.taught_at)
             for offer, of_role in zip(fresh, roles, strict=True)
@@ -114,18 +113,23 @@ def _conflict_sentence(known: Sequence[StoredExample]) -> str:
 
 
 def _taught_sentence(taught: Sequence[Taught]) -> str:
-    """One drop may hold the folders of many classes."""
-    nothing, held_out = (sum(some.count for some in taught if some.role == role) for role in (NOTHING, HELD_OUT))
-    learned = sum(some.count for some in taught) - nothing - held_out
+    """One drop may hold the folders of many classes, and one zip photos of every role."""
+    learned, held_out, nothing = (
+        sum(some.count for some in taught if some.role == role) for role in (TAUGHT, HELD_OUT, NOTHING)
+    )
+    labels = list(dict.fromkeys(_quoted(some.label) for some in taught if some.label))
+    of_what = f" of {counted(len(labels), 'class') if len(labels) > MOST_NAMED else _listed(labels)}"
+    done = [f"taught {counted(learned, 'photo')}{of_what}"] if learned else []
+    if held_out:
+        done.append(f"held out {held_out:,}" if learned else f"held out {counted(held_out, 'photo')}{of_what}")
     if nothing:
-        return f"Marked {counted(nothing, 'photo')} as none of the classes."
-    *others, last = dict.fromkeys(_quoted(some.label) for some in taught)
-    names = f"{', '.join(others)} and {last}" if others else last
-    of_what = names if len(others) < MOST_NAMED else counted(len(others) + 1, "class")
-    if not learned:
-        return f"Set {counted(held_out, 'photo')} of {of_what} aside."
-    aside = f" and set {held_out:,} aside" if held_out else ""
-    return f"Taught {counted(learned, 'photo')} of {of_what}{aside}."
+        done.append(f"marked {counted(nothing, 'photo')} as none of the classes")
+    words = _listed(done)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _quoted(label: str) -> str:
@@ -162,14 +166,14 @@ def relabel(project: Project, numbers: Collection[int], label: str) -> int:
     )
 
 
-def set_aside(project: Project, numbers: Collection[int], held_out: bool) -> int:
+def hold_out(project: Project, numbers: Collection[int], held_out: bool) -> int:
     """Hold examples out, so that the model can be measured with them; or have them learned."""
 
     def sentence(count: int) -> str:
         photos = counted(count, "photo")
-        return f"Set {photos} aside." if held_out else f"Taught {photos} that had been set aside."
+        return f"Held out {photos}." if held_out else f"Taught {photos} that had been held out."
 
-    kind, role = ("set aside", HELD_OUT) if held_out else ("teach", TAUGHT)
+    kind, role = ("hold out", HELD_OUT) if held_out else ("teach", TAUGHT)
     return _followed(project, project.store.set_role(kind, sentence, numbers, role), kind, None)
 
 
@@ -235,7 +239,8 @@ def redo(project: Project, step: int | None = None) -> Edit:
 def _check_step(edit: Edit | None, step: int | None) -> None:
     if edit is not None and step is not None and edit.id != step:
         raise ConflictError(
-            f"something else was done since. The last step is now: {edit.sentence}", "Look, then decide."
+            f"another step was made in the meantime. The last step is now: {edit.sentence}",
+            "Look at it before you undo it.",
         )
 
 
@@ -258,7 +263,9 @@ def restore_version(project: Project, number: int) -> int:
 def purge(project: Project) -> int:
     """Remove deleted examples for good; says how many images left the disk."""
     if project.live.rebuilding:
-        raise ConflictError("the model is being rebuilt and may still show deleted examples.", "Wait a moment.")
+        raise ConflictError(
+            "the model is still learning the last change and may show deleted photos.", "Wait a moment."
+        )
     digests = project.store.purge()
     project.pictures.remove(digests)
     project.live.remove_old_checkpoints()
@@ -272,7 +279,7 @@ def _check_class(project: Project, label: str, hint: str = "") -> None:
 
 
 def _classes(project: Project) -> set[str]:
-    """Also those of which all photos are set aside."""
+    """Also those of which all photos are held out."""
     return {*project.store.counts(), *project.store.counts(HELD_OUT)}
 
 
@@ -297,14 +304,14 @@ def _followed(project: Project, changes: Sequence[Change], kind: str, label: str
 
 
 def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
-    counts, edit, undone = project.store.counts(), project.store.last_edit(), project.store.next_redo()
+    edit, undone = project.store.last_edit(), project.store.next_redo()
     project.events.publish(
         "changed",
         {
             "kind": kind,
             "label": label,
-            "counts": counts,
-            "examples": sum(counts.values()),
+            "counts": project.store.counts(),
+            **vars(project.store.totals()),
             "undo": None if edit is None else edit.to_dict(),
             "redo": None if undone is None else undone.to_dict(),
             "waiting": project.store.inbox_size()[0],

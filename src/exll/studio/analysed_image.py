@@ -53,7 +53,9 @@ def analyse(content: bytes, backbone: OnnxBackbone, box: PixelBox | None = None)
     try:
         check_rows(seen.vector[None])
     except InputError as error:
-        raise UnreadableError("this image has no features that could be learned.", "Choose another image.") from error
+        raise UnreadableError(
+            "the network finds no features in this photo, so it cannot be learned.", "Use another photo."
+        ) from error
     small = replace(seen, picture=shrunk(seen.picture, SIDE))
     return AnalysedImage(digest_of(content), content, image_format(content[:HEAD_BYTES]) or "", small)
 
@@ -72,7 +74,7 @@ def _region_file(content: bytes, box: PixelBox) -> bytes:
 
 def _hint(content: bytes) -> str:
     if not content:
-        return "Choose another file."
+        return "Use another file."
     if image_format(content[:HEAD_BYTES]) is None:
-        return f"Send an image in one of the formats {', '.join(FORMATS)}."
-    return "Choose another image, or save this one again, smaller or in another format."
+        return f"Use a photo in one of the formats {', '.join(FORMATS)}."
+    return "Use another photo, or save this one again, smaller or in another format."

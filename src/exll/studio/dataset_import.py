@@ -2,6 +2,7 @@
 Names inside a zip are labels and captions, never paths."""
 
 import secrets
+import threading
 import time
 import unicodedata
 import zipfile
@@ -21,7 +22,7 @@ from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.class_names import clean_label
 from exll.studio.dataset_export import HELD_OUT_FOLDER, NOTHING_FOLDER, SOURCES_FOLDER
-from exll.studio.edits import HELD_OUT, NOTHING, TAUGHT, Role
+from exll.studio.edits import HELD_OUT, IMPORT, NOTHING, TAUGHT, Role
 from exll.studio.errors import BusyError, UnreadableError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.manifest import MANIFEST, MOST_BYTES, Line, read_csv
@@ -39,17 +40,23 @@ LONGEST_FOLDER = 40  # of a name that is shown
 
 @dataclass
 class Imported:
-    """How many files of a zip were taught, and how many were not, by reason."""
+    """How many files of a zip were taught, held out or marked as nothing, and how many were not, by reason."""
 
     taught: int = 0
+    held_out: int = 0
+    nothing: int = 0
     already: int = 0
     conflicts: int = 0
     unreadable: int = 0
     passed_over: int = 0
     problems: list[FileResult] = field(default_factory=list)
+    stopped: bool = False  # somebody cancelled or undid it; what it had taught until then is one step
 
     def add(self, result: FileResult) -> None:
-        self.taught += result.status == "taught"
+        if result.example is not None:
+            self.taught += result.example.role == TAUGHT
+            self.held_out += result.example.role == HELD_OUT
+            self.nothing += result.example.role == NOTHING
         self.already += result.status == "already"
         self.conflicts += result.status == "conflict"
         self.unreadable += result.status == "unreadable"
@@ -76,14 +83,19 @@ class Entry:
 
 def import_dataset(project: Project, file: BinaryIO) -> Imported:
     """Teach every photo under the name of its folder, or as the manifest says, some at a time; each batch is safe as
-    soon as it is done. One zip is one step to undo."""
-    with ZipReader(file) as archive:
-        return _Import(project, archive).run()
+    soon as it is done. One zip is one step to undo. It stops when its event in ``project.imports`` is set."""
+    stop = threading.Event()
+    project.imports.add(stop)
+    try:
+        with ZipReader(file) as archive:
+            return _Import(project, archive, stop).run()
+    finally:
+        project.imports.discard(stop)
 
 
 class _Import:
-    def __init__(self, project: Project, archive: ZipReader) -> None:
-        self._project, self._archive = project, archive
+    def __init__(self, project: Project, archive: ZipReader, stop: threading.Event) -> None:
+        self._project, self._archive, self._stop = project, archive, stop
         self._imported = Imported()
         self._group = secrets.token_hex(8)
         self._sources: dict[zipfile.ZipInfo, str | UnreadableError] = {}  # digests; at most one per entry of the zip
@@ -93,10 +105,17 @@ class _Import:
         entries = self._entries()
         for start in range(0, len(entries), BATCH):
             if self._project.closing.is_set():
-                raise BusyError("the project is being closed.", "Import the zip again; what was taught is skipped.")
+                raise BusyError(
+                    "the project is being closed.", "Import the zip again; photos that are here already are skipped."
+                )
+            if self._stop.is_set() or self._project.store.was_undone(self._group):
+                self._imported.stopped = True
+                break
             self._teach(entries[start : start + BATCH])
             done = min(start + BATCH, len(entries))
             self._project.events.publish("importing", {"done": done, "images": len(entries)})
+        if self._imported.stopped:
+            self._project.events.publish("importing", {"done": len(entries), "images": len(entries)})
         return self._imported
 
     def _entries(self) -> list[Entry]:
@@ -175,7 +194,7 @@ class _Import:
             except ImageError as error:
                 self._imported.refuse(entry.name, str(error), getattr(error, "hint", ""))
         for (label, role, two), run in groupby(offered, lambda offer: (offer[0].label, offer[0].role, offer[1])):
-            work = partial(teach_images, self._project, [offer for *_, offer in run], label, two)
+            work = partial(teach_images, self._project, [offer for *_, offer in run], label, two, IMPORT)
             for result in self._project.live.write_patiently(partial(work, group=self._group, role=role)):
                 self._imported.add(result)
 

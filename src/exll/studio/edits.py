@@ -14,9 +14,10 @@ from exll.studio.authors import author
 
 Role: TypeAlias = Literal["taught", "held out", "nothing"]
 TAUGHT: Role = "taught"
-HELD_OUT: Role = "held out"  # set aside to measure the model; never learned
+HELD_OUT: Role = "held out"  # kept to measure the model; never learned
 NOTHING: Role = "nothing"  # a photo that is none of the classes; its label is empty
 
+IMPORT = "import"  # the kind of a step that taught a zip
 KEEP = "keep"  # the kind of a step that notes examples as right
 # What the model knows of an example: its label, an empty one for nothing, NULL for what it has not learned.
 KNOWN = "iif({0}.deleted OR {0}.role = 'held out', NULL, {0}.label)"
@@ -128,9 +129,10 @@ def known(state: State) -> str | None:
 def log_taught(
     connection: sqlite3.Connection, kind: str, group: str | None, added: Sequence[State], wording: Wording
 ) -> None:
-    """A step of its own, or more of the last one where that is of the same group."""
+    """A step of its own, or more of the last one where that is of the same group. Of an import all is one step,
+    whatever was done in between."""
     _remove_undone(connection)
-    edit = _last_of_group(connection, group) or _new_edit(connection, kind, "", group)
+    edit = _last_of_group(connection, group, kind == IMPORT) or _new_edit(connection, kind, "", group)
     _log(connection, edit, [state._replace(deleted=1) for state in added])
     query = "SELECT label, role, count(*) FROM changes WHERE edit = ? GROUP BY label, role ORDER BY min(example)"
     sentence = wording([Taught(*row) for row in connection.execute(query, (edit,))])
@@ -182,10 +184,14 @@ def _note_kept(connection: sqlite3.Connection, edit: Edit) -> None:
         connection.execute(f"DELETE FROM kept WHERE (example, label) IN ({noted})", (edit.id,))
 
 
-def _last_of_group(connection: sqlite3.Connection, group: str | None) -> int | None:
-    """Nothing came in between: it is the last of all."""
-    query = "SELECT id FROM edits WHERE id = (SELECT max(id) FROM edits) AND group_id = ?"
-    row = connection.execute(query, (group,)).fetchone()
+def was_undone(connection: sqlite3.Connection, group: str) -> bool:
+    return connection.execute("SELECT 1 FROM edits WHERE group_id = ? AND undone", (group,)).fetchone() is not None
+
+
+def _last_of_group(connection: sqlite3.Connection, group: str | None, anywhere: bool) -> int | None:
+    """Unless it may be ``anywhere``, nothing came in between: it is the last of all."""
+    last = "" if anywhere else " AND id = (SELECT max(id) FROM edits)"
+    row = connection.execute(f"SELECT id FROM edits WHERE group_id = ?{last} ORDER BY id DESC", (group,)).fetchone()
     return None if row is None else int(row[0])
 
 

@@ -1,4 +1,4 @@
-"""How the model does on photos that were set aside: what it answers, and which are almost equal to taught ones.
+"""How the model does on photos that are held out: what it answers, and which are almost equal to taught ones.
 
 An answer is right where it names the true class, also as "maybe". An unknown answer is wrong here; ``exll evaluate``
 counts its nearest class all the same.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exll.estimator import ExLLClassifier, Prediction
-from exll.studio.actions import set_aside
+from exll.studio.actions import hold_out
 from exll.studio.edits import HELD_OUT, TAUGHT
 from exll.studio.errors import ConflictError
 from exll.studio.near_duplicates import ALMOST_EQUAL
@@ -130,7 +130,7 @@ def wilson(right: int, examples: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
-def set_share_aside(project: Project, every: int, newest: bool) -> int:
+def hold_share_out(project: Project, every: int, newest: bool) -> int:
     """Hold out every so-many-th photo of each class, counted as in teaching; or as many of the newest of each, so that
     clips are not split. Says how many changed."""
     by_class: dict[str, list[int]] = {}
@@ -142,13 +142,13 @@ def set_share_aside(project: Project, every: int, newest: bool) -> int:
         for number in (numbers[len(numbers) - len(numbers) // every :] if newest else numbers[every - 1 :: every])
     }
     if not chosen:
-        raise ConflictError(f"no class has {every} photos yet.", "Teach more, or choose a folder to measure with.")
-    return set_aside(project, chosen - set(_held_out(project)), held_out=True)
+        raise ConflictError(f"no class has {every} photos yet.", "Teach more photos, or drop a folder of other photos.")
+    return hold_out(project, chosen - set(_held_out(project)), held_out=True)
 
 
 def learn_again(project: Project) -> int:
     """Learn all that is held out. Says how many there were."""
-    return set_aside(project, _held_out(project), held_out=False)
+    return hold_out(project, _held_out(project), held_out=False)
 
 
 def _held_out(project: Project) -> list[int]:

@@ -1,4 +1,8 @@
-"""A learning curve: a fresh model learns the taught photos again and is asked about the held-out ones now and then."""
+"""A learning curve: a fresh model learns the taught photos again and is asked about the held-out ones now and then.
+
+The last point is the model that answers, asked about all held-out photos: it is the score of the evaluation. A fresh
+model that has learned all photos would differ a little, because what is learned depends on the order.
+"""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,7 +14,7 @@ import numpy as np
 
 from exll.studio.edits import HELD_OUT, NOTHING, TAUGHT
 from exll.studio.errors import ConflictError
-from exll.studio.evaluation import Evaluations, answered, key_of
+from exll.studio.evaluation import Evaluations, answered, key_of, measured
 from exll.studio.model import Model
 from exll.studio.project import Project
 from exll.studio.store import Row
@@ -25,19 +29,19 @@ MOST_LEARNED, MOST_ASKED = 5_000, 2_500  # photos; of more, every so-many-th, so
 
 @dataclass(frozen=True)
 class Point:
-    """After so many photos of so many classes."""
+    """After so many photos of so many classes: how many of the held-out photos that were asked about were right."""
 
     learned: int
     classes: int
     right: int
+    asked: int
 
 
 @dataclass(frozen=True)
 class Curve:
-    """``every`` and ``asked_every``: of how many photos one was learned, and one asked about."""
+    """``every`` and ``asked_every``: of how many photos one was learned, and one asked about, before the last point."""
 
     points: Sequence[Point]
-    asked: int
     every: int
     asked_every: int
 
@@ -49,12 +53,14 @@ def curve(project: Project, found: Evaluations, order: Order, left: threading.Ev
     def make() -> Curve:
         known = [row for row in held_out if row.label in found.classes]
         if not known:
-            raise ConflictError("no photos are held out.", "Set some aside first.")
+            raise ConflictError("no photos are held out.", "Hold some out first.")
         taught = project.store.rows_of_role(TAUGHT)
         rows, every = _some(_in_turn(taught) if order == "in turn" else taught, MOST_LEARNED)
         asked, asked_every = _some(known, MOST_ASKED)
         points = list(_points(project, rows, asked, order, share, left))
-        return Curve(points, len(asked), every, asked_every)
+        now = [one for one in measured(project, found) if one.truth in found.classes]
+        last = Point(len(taught), len(found.classes), sum(one.right for one in now), len(now))
+        return Curve([*points, last], every, asked_every)
 
     return found.remembered(order, (share, key_of(held_out)), make)
 
@@ -65,7 +71,7 @@ def _points(
     model = Model(project.backbone, project.preset, 0)
     model.learn(project.store.rows_of_role(NOTHING))  # what is unknown because of them is so from the start
     classifier = model.learner.classifier
-    for start, end in pairwise([0, *sizes(rows, order)]):
+    for start, end in pairwise([0, *sizes(rows, order)[:-1]]):
         for first in range(start, end, CHUNK):
             if left.is_set() or project.closing.is_set():
                 raise ConflictError("nobody waits for the learning curve any more.")
@@ -73,7 +79,7 @@ def _points(
                 model.learn(rows[first : min(end, first + CHUNK)])
         answers = answered(project, classifier, asked, share)
         right = sum(said.known and said.label == row.label for said, row in zip(answers, asked, strict=True))
-        yield Point(end, len(classifier.classes_), right)
+        yield Point(end, len(classifier.classes_), right, len(asked))
         project.events.publish("evaluation", {"order": order, "learned": end, "examples": len(rows)})
 
 

@@ -115,5 +115,5 @@ class Model:
     def taught(self) -> ImageLearner:
         """The snapshot, if anything was taught."""
         if not self.knows_something:
-            raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
+            raise ConflictError("nothing was taught yet.", "Teach at least one photo first.")
         return self.snapshot

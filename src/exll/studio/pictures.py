@@ -84,7 +84,7 @@ class Pictures:
         try:
             return self.image_path(digest).read_bytes()
         except FileNotFoundError as error:
-            raise MissingError("this image is no longer on the disk.", "It may have been removed for good.") from error
+            raise MissingError("this photo is no longer on the disk.", "It may have been removed for good.") from error
 
     def thumbnail(self, digest: str) -> bytes:
         path = self._path(self._thumbnails, digest, ".webp")

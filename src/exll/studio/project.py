@@ -82,6 +82,7 @@ class Project:
         self.studying = BoundedPool(2, MOST_STUDYING, "studying")
         self.closing = threading.Event()  # long work is to end
         self._closed = False
+        self.imports: set[threading.Event] = set()  # one for each that runs; set, it stops
         self.rereading: Rereading | None = None  # the last one since the project was opened
         self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 

@@ -169,10 +169,10 @@ class Projects:
         """Its folder is moved to ``projects/.removed``; nothing is deleted."""
         await asyncio.wrap_future(self._threads.submit(self._remove, name))
 
-    def reopen(self, name: str, meanwhile: Callable[[Path], None]) -> "Future[None]":
+    def reopen(self, name: str, meanwhile: Callable[[Path], None], change: str) -> "Future[None]":
         """Close a project, do something to its folder, open it again. Requests for it wait meanwhile, and its event
-        streams end. Not to be waited for by one who uses it."""
-        return self._threads.submit(self._reopen, name, meanwhile)
+        streams end with the event 'reopening', which says what is changed. Not to be waited for by one who uses it."""
+        return self._threads.submit(self._reopen, name, meanwhile, change)
 
     def end_streams(self) -> None:
         for project in [*self._open.values()]:
@@ -274,9 +274,11 @@ class Projects:
             removed.mkdir(exist_ok=True)
             folder.rename(removed / f"{name} {time.time_ns()}")
 
-    def _reopen(self, name: str, meanwhile: Callable[[Path], None]) -> None:
+    def _reopen(self, name: str, meanwhile: Callable[[Path], None], change: str) -> None:
         with self._turn(name):
             folder = self._folder_of(name)
+            if name in self._open:
+                self._open[name].events.publish("reopening", {"change": change})
             self._close_one(name)
             try:
                 meanwhile(folder)

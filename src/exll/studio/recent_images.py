@@ -57,7 +57,7 @@ class RecentImages:
     def of(self, digest: str) -> RecentImage:
         with self._lock:
             if digest not in self._kept:
-                raise MissingError("this image is no longer in memory.", "Send the image again.")
+                raise MissingError("this photo is no longer in memory.", "Send the photo again.")
             self._kept.move_to_end(digest)
             return self._kept[digest]
 

@@ -57,7 +57,8 @@ class Rereading:
                     raise
                 finally:
                     self._tell(project)
-            self._projects.reopen(self._name, lambda folder: replace_vectors(folder, network)).result()
+            change = f"the network {self.network}"
+            self._projects.reopen(self._name, lambda folder: replace_vectors(folder, network), change).result()
         except StoppedError:
             pass
         except ExLLError as error:

@@ -35,10 +35,12 @@ from exll.studio.edits import (
     log_taught,
     next_redo,
     undo_or_redo,
+    was_undone,
 )
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.schema import migrate
+from exll.studio.totals import COUNTED, Totals
 from exll.studio.versions import Version, add_version, remove_version, states_of, version, versions
 
 DATABASE = "studio.db"
@@ -184,6 +186,9 @@ class Store:
         query = "SELECT label, count(*) FROM examples WHERE NOT deleted AND role = ? GROUP BY label ORDER BY min(id)"
         return dict(self._reading().execute(query, (role,)).fetchall())
 
+    def totals(self) -> Totals:
+        return Totals(*self._one(f"SELECT {COUNTED} FROM examples WHERE NOT deleted"))
+
     def rows_after(self, position: int, most: int) -> list[Row]:
         """What a model that stands at a number has to learn next."""
         return self._rows(f"{ROW} AND id > ? ORDER BY id LIMIT ?", position, most)
@@ -207,6 +212,10 @@ class Store:
 
     def next_redo(self) -> Edit | None:
         return next_redo(self._reading())
+
+    def was_undone(self, group: str) -> bool:
+        """Whether the step that this group began is undone now."""
+        return was_undone(self._reading(), group)
 
     def history(self, before: int, limit: int) -> list[Edit]:
         return history(self._reading(), before, limit)
@@ -286,7 +295,7 @@ class Store:
         return self._change(kind, wording, wanted, leave_inbox=gone)
 
     def set_role(self, kind: str, wording: Callable[[int], str], numbers: Iterable[int], role: Role) -> list[Change]:
-        """Set live examples of classes aside, or have them learned."""
+        """Hold live examples of classes out, or have them learned."""
         classed = [example for example in self._live(numbers) if example.role != NOTHING]
         return self._change(kind, wording, [State(example.id, example.label, role, 0) for example in classed])
 

@@ -7,35 +7,33 @@ from dataclasses import dataclass
 from exll.studio.authors import author
 from exll.studio.edits import State
 from exll.studio.errors import ConflictError, MissingError
+from exll.studio.totals import COUNTED
 
 MOST_VERSIONS = 100
 
-VERSION = (
-    "SELECT id, name, made_at, made_by, "
-    "(SELECT count(*) FROM version_examples WHERE version = id AND role = 'taught'), "
-    "(SELECT count(DISTINCT label) FROM version_examples WHERE version = id AND role = 'taught') FROM versions"
-)
+VERSION = f"SELECT id, name, made_at, made_by, {COUNTED} FROM versions LEFT JOIN version_examples ON version = id "
 
 
 @dataclass(frozen=True)
 class Version:
-    """A moment that one can return to, and what was taught past."""
+    """A named moment that one can return to, and how much was taught then."""
 
     id: int
     name: str
     made_at: float
     made_by: str | None
-    examples: int
     classes: int
+    examples: int
+    held_out: int
 
 
 def versions(connection: sqlite3.Connection) -> list[Version]:
     """The newest first."""
-    return [Version(*row) for row in connection.execute(f"{VERSION} ORDER BY id DESC")]
+    return [Version(*row) for row in connection.execute(f"{VERSION} GROUP BY id ORDER BY id DESC")]
 
 
 def version(connection: sqlite3.Connection, number: int) -> Version:
-    row = connection.execute(f"{VERSION} WHERE id = ?", (number,)).fetchone()
+    row = connection.execute(f"{VERSION} WHERE id = ? GROUP BY id", (number,)).fetchone()
     if row is None:
         raise MissingError(f"there is no version {number}.")
     return Version(*row)

@@ -53,7 +53,7 @@ class ZipReader:
         if self._left < 0:
             raise UnusableError(
                 f"a zip may hold at most {MOST_UNPACKED_BYTES // 1_000_000:,} MB unpacked; this one holds more.",
-                "Split the dataset; what was taught is skipped.",
+                "Split it into several zips.",
             )
         return content
 

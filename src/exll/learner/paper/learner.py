@@ -72,6 +72,7 @@ class PaperBlock(Block):
 class PaperLearner(ExLL):
     """Eq. 2 to 14 while learning, 17 to 23 when asked."""
 
+    description = "The equations of the published method, to compare with the paper."
     residual = staticmethod(total_residual)
     editable = True
     refuses: ClassVar[Mapping[str, str]] = {"max_prototypes": "never merges prototypes"}

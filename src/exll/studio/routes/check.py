@@ -9,7 +9,7 @@ from exll.explain.suspects import Suspects, nearest_examples
 from exll.explain.topology import Topology, colours, topology_of
 from exll.studio.actions import keep
 from exll.studio.project import Project
-from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, changed
 from exll.studio.routes.shapes import (
     Changed,
     ContradictionShape,
@@ -38,8 +38,7 @@ async def suspects(project: CurrentProject, limit: Annotated[int, Query(ge=1, le
 @router.post("/suspects/keep")
 async def keep_examples(project: CurrentProject, wanted: Numbers) -> Changed:
     """Say that examples are right as they are: remembered for as long as they have this label, or until undone."""
-    kept = await change(project, lambda: keep(project, wanted.ids))
-    return Changed(changed=kept, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: keep(project, wanted.ids))
 
 
 @router.get("/map")

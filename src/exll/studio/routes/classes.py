@@ -10,22 +10,23 @@ from exll.studio.actions import delete_class, merge_class, rename_class
 from exll.studio.class_names import clean_label
 from exll.studio.edits import HELD_OUT
 from exll.studio.project import Project
-from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import REBUILDING, Changed, LabelText
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, changed
+from exll.studio.routes.shapes import EXAMPLES, HELD_OUT_PHOTOS, REBUILDING, Changed, LabelText
 
 NEWEST = 8
-TOO_NEW = "The model is still learning this class."
+TOO_NEW = "too early to tell", "The model is still learning this class."
+NEVER_TAUGHT = "never taught", "All its photos are held out. Teach it others, and it can be recognised."
 
 router = APIRouter(prefix="/api", tags=["classes"], responses=PROBLEMS)
 
 
 class ClassShape(BaseModel):
     label: str
-    examples: int
-    held_out: int = Field(description="photos set aside for measuring")
+    examples: int = Field(description=EXAMPLES)
+    held_out: int = Field(description=HELD_OUT_PHOTOS)
     newest: list[int] = Field(description="numbers of its newest examples")
     prototypes: int
-    verdict: str = Field(description="have I taught enough? in two words")
+    verdict: str = Field(description="have I taught enough? in a few words")
     advice: str = Field(description="what would help most")
     groups: int | None = Field(description="clips and single photos that it came in, among those looked at")
     like_these: float | None = Field(
@@ -37,8 +38,9 @@ class ClassShape(BaseModel):
 
 
 class ClassesAnswer(BaseModel):
-    classes: list[ClassShape]
-    examples: int
+    classes: list[ClassShape] = Field(description="also those of which all photos are held out")
+    examples: int = Field(description=EXAMPLES)
+    held_out: int = Field(description=HELD_OUT_PHOTOS)
     rebuilding: bool = Field(description=REBUILDING)
 
 
@@ -80,16 +82,14 @@ async def rename(project: CurrentProject, wanted: Rename) -> Changed:
     """Rename a class, or with ``merge`` add its examples to another class, which must exist."""
     old, new = clean_label(wanted.label), clean_label(wanted.new_label)
     renamed = merge_class if wanted.merge else rename_class
-    changed = await change(project, lambda: renamed(project, old, new))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: renamed(project, old, new))
 
 
 @router.post("/classes/delete")
 async def delete(project: CurrentProject, wanted: ClassName) -> Changed:
     """Delete a class with all its examples; undo brings it back."""
     label = clean_label(wanted.label)
-    changed = await change(project, lambda: delete_class(project, label))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: delete_class(project, label))
 
 
 @router.get("/rules")
@@ -109,6 +109,7 @@ def _classes(project: Project) -> ClassesAnswer:
     shapes = []
     for label, examples in {**counts, **{label: 0 for label in held_out if label not in counts}}.items():
         found = progress.get(label)
+        verdict, advice = (found.verdict, found.advice) if found else TOO_NEW if examples else NEVER_TAUGHT
         shapes.append(
             ClassShape(
                 label=label,
@@ -116,15 +117,18 @@ def _classes(project: Project) -> ClassesAnswer:
                 held_out=held_out.get(label, 0),
                 newest=newest.get(label, []),
                 prototypes=prototypes.get(label, 0),
-                verdict="too early to tell" if found is None else found.verdict,
-                advice=TOO_NEW if found is None else found.advice,
+                verdict=verdict,
+                advice=advice,
                 groups=None if found is None else found.groups,
                 like_these=None if found is None else found.like_these,
                 new_groups=None if found is None else found.new_groups,
                 confused_with=None if found is None or found.confused_with is None else str(found.confused_with),
             )
         )
-    return ClassesAnswer(classes=shapes, examples=sum(counts.values()), rebuilding=project.live.rebuilding)
+    totals = project.store.totals()
+    return ClassesAnswer(
+        classes=shapes, examples=totals.examples, held_out=totals.held_out, rebuilding=project.live.rebuilding
+    )
 
 
 def _rules(project: Project, label: str | None) -> RulesAnswer:

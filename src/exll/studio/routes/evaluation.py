@@ -1,4 +1,4 @@
-"""Evaluation: how often the model is right on photos that were set aside, what it confuses, and the learning curve."""
+"""Evaluation: how often the model is right on photos that are held out, what it confuses, and the learning curve."""
 
 import asyncio
 import threading
@@ -9,19 +9,18 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from exll.studio.edits import HELD_OUT
 from exll.studio.errors import ConflictError
 from exll.studio.evaluation import (
     Measured,
     evaluations,
+    hold_share_out,
     learn_again,
     measured,
-    set_share_aside,
     wilson,
 )
 from exll.studio.learning_curve import Order, curve
 from exll.studio.project import Project
-from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, changed
 from exll.studio.routes.shapes import REBUILDING, Changed, ExampleShape, PredictionShape
 
 LOOK_SECONDS = 0.5  # how often to see whether the page was left
@@ -98,14 +97,16 @@ class PointShape(BaseModel):
     learned: int
     classes: int
     right: int
+    asked: int = Field(description="how many held-out photos it was asked about")
     accuracy: float
     interval: tuple[float, float]
 
 
 class CurveAnswer(BaseModel):
-    points: list[PointShape]
-    asked: int = Field(description="how many held-out photos were asked about at each point")
-    every: int = Field(description="of so many taught photos one was learned: 1, unless there are very many")
+    points: list[PointShape] = Field(description="the last one is the model as it is now: the score of the evaluation")
+    every: int = Field(
+        description="before the last point, of so many taught photos one was learned: 1, unless there are very many"
+    )
     asked_every: int = Field(description="the same for the held-out photos")
 
 
@@ -149,8 +150,8 @@ async def photos(
 @router.get("/curve")
 async def learning_curve(project: CurrentProject, request: Request, order: Order = "taught") -> CurveAnswer:
     """A fresh model learns the taught photos, in the order of teaching or one of every class in turn, and is asked
-    about the held-out photos after about ten numbers of them. It takes seconds; the event "evaluation" tells how far it
-    is, and it ends when the page is left."""
+    about the held-out photos after about ten numbers of them. The last point is the model that answers. It takes
+    seconds; the event "evaluation" tells how far it is, and it ends when the page is left."""
     left = threading.Event()
     watching = asyncio.create_task(_notice_leaving(request, left))
     try:
@@ -159,18 +160,16 @@ async def learning_curve(project: CurrentProject, request: Request, order: Order
         watching.cancel()
 
 
-@router.post("/set-aside")
-async def set_aside(project: CurrentProject, wanted: Share) -> Changed:
+@router.post("/hold-out")
+async def hold_out(project: CurrentProject, wanted: Share) -> Changed:
     """Hold out a share of the photos of every class, as one step to undo. What is held out stays so."""
-    changed = await change(project, lambda: set_share_aside(project, wanted.every, wanted.newest))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: hold_share_out(project, wanted.every, wanted.newest))
 
 
 @router.post("/learn")
 async def learn(project: CurrentProject) -> Changed:
     """Learn all photos that are held out, as one step to undo."""
-    changed = await change(project, lambda: learn_again(project))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: learn_again(project))
 
 
 async def _notice_leaving(request: Request, left: threading.Event) -> None:
@@ -184,7 +183,7 @@ def _evaluation(project: Project) -> EvaluationAnswer:
     asked = [] if found is None else measured(project, found)
     known = set() if found is None else set(found.classes)
     counted = [one for one in asked if one.truth in known]
-    held_out = sum(project.store.counts(HELD_OUT).values()) if found is None else len(asked)
+    held_out = project.store.totals().held_out if found is None else len(asked)
     by_class: dict[str, list[Measured]] = {}
     for one in asked:
         by_class.setdefault(one.truth, []).append(one)
@@ -198,7 +197,7 @@ def _evaluation(project: Project) -> EvaluationAnswer:
         best_guess=sum(one.prediction.label == one.truth for one in asked) / len(asked) if asked else None,
         classes=sorted(classes, key=lambda one: (one.accuracy or 0.0, -one.examples, one.label)),
         confusion=[Cell(truth=truth, answer=said, count=count) for (truth, said), count in cells.most_common()],
-        taught=sum(project.store.counts().values()),
+        taught=project.store.totals().examples,
         rebuilding=project.live.rebuilding,
     )
 
@@ -226,7 +225,7 @@ def _photos(project: Project, wanted: Callable[[Measured], bool], skip: int, lim
 def _curve(project: Project, order: Order, left: threading.Event) -> CurveAnswer:
     found = evaluations(project)
     if found is None:
-        raise ConflictError("nothing was taught yet.", "Teach at least one example first.")
+        raise ConflictError("nothing was taught yet.", "Teach at least one photo first.")
     made = curve(project, found, order, left)
     return CurveAnswer(
         points=[
@@ -234,12 +233,12 @@ def _curve(project: Project, order: Order, left: threading.Event) -> CurveAnswer
                 learned=point.learned,
                 classes=point.classes,
                 right=point.right,
-                accuracy=point.right / made.asked,
-                interval=wilson(point.right, made.asked),
+                asked=point.asked,
+                accuracy=point.right / point.asked,
+                interval=wilson(point.right, point.asked),
             )
             for point in made.points
         ],
-        asked=made.asked,
         every=made.every,
         asked_every=made.asked_every,
     )

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from exll.features.formats import HEAD_BYTES, image_format
-from exll.studio.actions import delete, relabel, set_aside
+from exll.studio.actions import delete, hold_out, relabel
 from exll.studio.class_names import clean_label
 from exll.studio.errors import MissingError
 from exll.studio.near_duplicates import near_duplicates
 from exll.studio.pictures import for_browsers
 from exll.studio.project import Project
-from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, changed
 from exll.studio.routes.shapes import Changed, ExampleShape, LabelText, Numbers
 from exll.studio.store import LARGEST_ID
 
@@ -27,7 +27,7 @@ class Relabel(Numbers):
     label: LabelText
 
 
-class SetAside(Numbers):
+class HoldOut(Numbers):
     held_out: bool = True
 
 
@@ -66,24 +66,21 @@ async def duplicates(
 async def relabel_examples(project: CurrentProject, wanted: Relabel) -> Changed:
     """Give examples another label. With the answer the model is as if they had never had the old one."""
     label, numbers = clean_label(wanted.label), set(wanted.ids)
-    changed = await change(project, lambda: relabel(project, numbers, label))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: relabel(project, numbers, label))
 
 
 @router.post("/delete")
 async def delete_examples(project: CurrentProject, wanted: Numbers) -> Changed:
     """Delete examples. With the answer the model is as if they had never been taught. Undo brings them back."""
     numbers = set(wanted.ids)
-    changed = await change(project, lambda: delete(project, numbers))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: delete(project, numbers))
 
 
-@router.post("/set-aside")
-async def set_examples_aside(project: CurrentProject, wanted: SetAside) -> Changed:
+@router.post("/hold-out")
+async def hold_examples_out(project: CurrentProject, wanted: HoldOut) -> Changed:
     """Hold examples out, so that the model can be measured with them; or, with ``held_out`` false, learn them."""
     numbers = set(wanted.ids)
-    changed = await change(project, lambda: set_aside(project, numbers, wanted.held_out))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: hold_out(project, numbers, wanted.held_out))
 
 
 @router.get("/{number}")

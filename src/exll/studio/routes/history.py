@@ -8,8 +8,15 @@ from pydantic import BaseModel, Field
 from exll.studio.actions import add_version, redo, remove_version, restore_version, undo
 from exll.studio.class_names import clean_label
 from exll.studio.project import Project
-from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import REBUILDING, Changed, EditShape, LabelText, Number, UndoneShape
+from exll.studio.routes.requests import PROBLEMS, CurrentProject, change, changed
+from exll.studio.routes.shapes import (
+    REBUILDING,
+    Changed,
+    EditShape,
+    LabelText,
+    Number,
+    UndoneShape,
+)
 from exll.studio.store import LARGEST_ID
 from exll.studio.versions import Version
 
@@ -56,7 +63,7 @@ class VersionName(BaseModel):
 
 @router.post("/undo")
 async def undo_last(project: CurrentProject, wanted: Annotated[Step | None, Body()] = None) -> UndoAnswer:
-    """Take back the newest step, whoever made it: teaching (all of a group), correcting, relabelling, setting aside,
+    """Take back the newest step, whoever made it: teaching (all of a group), correcting, relabelling, holding out,
     deleting, renaming, merging, keeping or returning to a version."""
     step = None if wanted is None else wanted.step
     undone = await change(project, lambda: undo(project, step))
@@ -103,8 +110,7 @@ async def name_version(project: CurrentProject, wanted: VersionName) -> Version:
 @router.post("/versions/{number}/restore")
 async def restore(project: CurrentProject, number: VersionNumber) -> Changed:
     """Return to a version: every example becomes what it was then. One step, which undo takes back."""
-    changed = await change(project, lambda: restore_version(project, number))
-    return Changed(changed=changed, rebuilding=project.live.rebuilding)
+    return await changed(project, lambda: restore_version(project, number))
 
 
 @router.post("/versions/{number}/delete")

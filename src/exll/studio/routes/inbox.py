@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from exll.studio.class_names import clean_label
 from exll.studio.edits import NOTHING
 from exll.studio.errors import MissingError
-from exll.studio.inbox import Named, dismiss, name_photos
+from exll.studio.inbox import dismiss, name_photos
 from exll.studio.inbox_groups import Group, JudgedPhoto, sort_photos
 from exll.studio.inbox_rows import AskedPhoto
 from exll.studio.incoming import MOST_BYTES, MOST_PHOTOS
@@ -97,6 +97,7 @@ class NamedAnswer(BaseModel):
     taught: int
     already: int = Field(description="taught by somebody else a moment ago")
     gone: int = Field(description="no longer in the Inbox")
+    step: int | None = Field(description="the step that undo takes back; null where nothing was taught")
     rebuilding: bool = Field(description=REBUILDING)
 
 
@@ -115,7 +116,7 @@ async def inbox(project: CurrentProject) -> InboxAnswer:
 async def teach_photos(project: CurrentProject, wanted: NamedPhotos) -> NamedAnswer:
     """Teach photos as one class. One step, which undo takes back; then they wait again."""
     label, numbers = clean_label(wanted.label), set(wanted.ids)
-    return _answer(project, await change(project, lambda: name_photos(project, numbers, label)))
+    return await change(project, lambda: _named(project, numbers, label))
 
 
 @router.post("/nothing")
@@ -123,7 +124,7 @@ async def mark_as_nothing(project: CurrentProject, wanted: Photos) -> NamedAnswe
     """Say that photos are none of the classes: what looks more like them than like any class is unknown from then on.
     One step, which undo takes back."""
     numbers = set(wanted.ids)
-    return _answer(project, await change(project, lambda: name_photos(project, numbers, "")))
+    return await change(project, lambda: _named(project, numbers, ""))
 
 
 @router.post("/dismiss")
@@ -172,8 +173,10 @@ def _inbox(project: Project) -> InboxAnswer:
     )
 
 
-def _answer(project: Project, named: Named) -> NamedAnswer:
-    return NamedAnswer(**vars(named), rebuilding=project.live.rebuilding)
+def _named(project: Project, numbers: set[int], label: str) -> NamedAnswer:
+    named = name_photos(project, numbers, label)
+    step = project.store.last_edit() if named.taught else None
+    return NamedAnswer(**vars(named), step=None if step is None else step.id, rebuilding=project.live.rebuilding)
 
 
 def _photo(project: Project, number: int) -> AskedPhoto:

@@ -8,7 +8,7 @@ from exll.studio.analysed_image import MOST_PIXELS
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
-from exll.studio.routes.shapes import REBUILDING, EditShape, UndoneShape
+from exll.studio.routes.shapes import CLASSES, EXAMPLES, HELD_OUT_PHOTOS, REBUILDING, EditShape, UndoneShape
 from exll.studio.routes.teach import MOST_FILES
 from exll.version import __version__
 
@@ -29,8 +29,9 @@ class ProjectAnswer(BaseModel):
     backbone: str
     width: int
     version: str
-    classes: int
-    examples: int
+    classes: int = Field(description=CLASSES)
+    examples: int = Field(description=EXAMPLES)
+    held_out: int = Field(description=HELD_OUT_PHOTOS)
     waiting: int = Field(description="photos in the Inbox")
     prototypes: int
     model_bytes: int
@@ -59,7 +60,7 @@ async def purge_deleted(project: CurrentProject) -> PurgeAnswer:
 
 
 def _overview(project: Project) -> ProjectAnswer:
-    counts, model, edit = project.store.counts(), project.live.current, project.store.last_edit()
+    totals, model, edit = project.store.totals(), project.live.current, project.store.last_edit()
     classifier = model.snapshot.classifier if model.knows_something else None
     undone, redo = project.last_undone, project.store.next_redo()
     return ProjectAnswer(
@@ -68,8 +69,7 @@ def _overview(project: Project) -> ProjectAnswer:
         backbone=project.backbone.name,
         width=project.backbone.width,
         version=__version__,
-        classes=len(counts),
-        examples=sum(counts.values()),
+        **vars(totals),
         waiting=project.store.inbox_size()[0],
         prototypes=0 if classifier is None else classifier.n_prototypes_,
         model_bytes=0 if classifier is None else classifier.nbytes_,

@@ -14,7 +14,7 @@ from exll.studio.errors import TooLargeError, UnusableError
 from exll.studio.limits import MOST_FILE_BYTES
 from exll.studio.project import Project
 from exll.studio.projects import Projects
-from exll.studio.routes.shapes import Problem
+from exll.studio.routes.shapes import Changed, Problem
 
 Result = TypeVar("Result")
 
@@ -92,10 +92,21 @@ async def change(project: Project, work: Callable[[], Result]) -> Result:
     return await asyncio.wrap_future(project.live.write(work))
 
 
+async def changed(project: Project, work: Callable[[], int]) -> Changed:
+    """The same for a step that says how many examples it changed."""
+
+    def make() -> Changed:
+        count = work()
+        step = project.store.last_edit() if count else None
+        return Changed(changed=count, step=None if step is None else step.id, rebuilding=project.live.rebuilding)
+
+    return await change(project, make)
+
+
 async def content_of(file: UploadFile) -> bytes:
     if file.size is not None and file.size > MOST_FILE_BYTES:
         size, most = file.size / 1_000_000, MOST_FILE_BYTES // 1_000_000
-        raise TooLargeError(f"this file has {size:,.1f} MB; an image may have at most {most} MB.", "Make it smaller.")
+        raise TooLargeError(f"this file has {size:,.1f} MB; a photo may have at most {most} MB.", "Make it smaller.")
     return await file.read()
 
 

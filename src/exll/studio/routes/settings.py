@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from exll.features.backbone import DEFAULT
 from exll.features.known_networks import known_networks
-from exll.learner.preset import preset_names
+from exll.learner.preset import preset_description, preset_names
 from exll.studio.errors import ConflictError, UnusableError
 from exll.studio.project import Project
 from exll.studio.rereading import Rereading
@@ -43,6 +43,11 @@ class NetworkShape(BaseModel):
     to_add: str = Field(description="the command that adds it; empty where it can be chosen")
 
 
+class PresetShape(BaseModel):
+    name: str
+    description: str = Field(description="one sentence; empty where its package says nothing")
+
+
 class ReadingShape(BaseModel):
     """How far a change of the network is."""
 
@@ -57,7 +62,7 @@ class AllSettings(Settings):
     network: str
     networks: list[NetworkShape]
     preset: str
-    presets: list[str]
+    presets: list[PresetShape]
     reading: ReadingShape | None = Field(description="the change of the network that is under way or was last")
 
 
@@ -123,13 +128,13 @@ async def set_preset(projects: AllProjects, name: ProjectName, wanted: WantedPre
         finally:
             store.close()
 
-    await asyncio.wrap_future(projects.reopen(name, renew))
+    await asyncio.wrap_future(projects.reopen(name, renew, f"the preset {wanted.preset}"))
     return wanted
 
 
 def _check_not_reading(project: Project) -> None:
     if project.rereading is not None and project.rereading.running:
-        raise ConflictError("the network is being changed.", "Wait until that has ended, or cancel it.")
+        raise ConflictError("the network is being changed.", "Wait until that is done, or cancel it.")
 
 
 def _all_settings(project: Project) -> AllSettings:
@@ -139,7 +144,7 @@ def _all_settings(project: Project) -> AllSettings:
         network=project.backbone.name,
         networks=_choices(),
         preset=project.preset,
-        presets=preset_names(),
+        presets=[PresetShape(name=name, description=preset_description(name)) for name in preset_names()],
         reading=None if reading is None else ReadingShape(**reading.to_dict()),
     )
 

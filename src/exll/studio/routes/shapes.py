@@ -31,7 +31,9 @@ class ExampleShape(BaseModel):
     deleted: bool
     image: str = Field(description="address of the image")
     thumbnail: str = Field(description="address of a small WebP")
-    role: Role = Field(description="taught; held out: set aside for measuring; nothing: none of the classes")
+    role: Role = Field(
+        description="taught; held out: kept for measuring and never learned; nothing: none of the classes"
+    )
     box: str | None = Field(description="where in a larger photo it lies: left,top,right,bottom in pixels")
     whole: str | None = Field(description="address of that photo")
 
@@ -107,12 +109,18 @@ REBUILDING = (
 )
 
 
+CLASSES = "classes that were taught; not those of which all photos are held out"
+EXAMPLES = "photos that were taught"
+HELD_OUT_PHOTOS = "photos that are held out; they are not among the taught ones"
+
+
 class Numbers(BaseModel):
     ids: list[Number] = Field(min_length=1, max_length=MOST_EXAMPLES_AT_ONCE)
 
 
 class Changed(BaseModel):
     changed: int = Field(description="how many examples changed")
+    step: int | None = Field(description="the step that undo takes back; null where nothing changed")
     rebuilding: bool = Field(description=REBUILDING)
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from exll.features.regions import PixelBox
 from exll.studio.actions import FileResult, Offered, teach_images
-from exll.studio.edits import HELD_OUT, TAUGHT
+from exll.studio.edits import HELD_OUT, TAUGHT, Edit
 from exll.studio.error_responses import error_response
 from exll.studio.errors import ConflictError, StudioError, TooLargeError, UnreadableError, UnusableError
 from exll.studio.pictures import digest_of
@@ -40,6 +40,7 @@ class TeachAnswer(BaseModel):
     taught: int
     results: list[TaughtFile]
     counts: dict[str, int] = Field(description="examples of every class now")
+    step: int | None = Field(description="the step that undo takes back; null where nothing was taught")
 
 
 @router.post("/teach", response_model=TeachAnswer)
@@ -50,7 +51,7 @@ async def teach(
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
     group: Group = None,
-    set_aside: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
+    hold_out_every: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
     held_out: Annotated[bool, Form(description="hold all of them out, for measuring")] = False,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
@@ -61,15 +62,25 @@ async def teach(
     offered = [offer for offer in looked if isinstance(offer, Offered)]
     role = HELD_OUT if held_out else TAUGHT
 
-    def learn() -> list[FileResult]:
-        return teach_images(project, offered, label, two_labels, group=group, role=role, set_aside=set_aside)
+    def learn() -> tuple[list[FileResult], Edit | None]:
+        learned = teach_images(
+            project, offered, label, two_labels, group=group, role=role, hold_out_every=hold_out_every
+        )
+        return learned, project.store.last_edit() if any(one.status == "taught" for one in learned) else None
 
-    taught = iter(await change(project, learn) if offered else [])
+    learned, step = await change(project, learn) if offered else ([], None)
+    taught = iter(learned)
     results = [TaughtFile.of(next(taught) if isinstance(offer, Offered) else offer) for offer in looked]
     if all(result.status in REFUSALS for result in results):
         return _refused(results)
     counts = await project.reading.run(project.store.counts)
-    return TeachAnswer(label=label, taught=sum(r.status == "taught" for r in results), results=results, counts=counts)
+    return TeachAnswer(
+        label=label,
+        taught=sum(result.status == "taught" for result in results),
+        results=results,
+        counts=counts,
+        step=None if step is None else step.id,
+    )
 
 
 async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | FileResult:

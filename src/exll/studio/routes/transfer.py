@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, File, UploadFile
 from fastapi.responses import FileResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 
 from exll.explain.rules_page import page
@@ -23,12 +23,19 @@ router = APIRouter(prefix="/api/project", tags=["project"], responses=PROBLEMS)
 
 
 class ImportAnswer(BaseModel):
-    taught: int
+    taught: int = Field(description="photos that were learned")
+    held_out: int
+    nothing: int = Field(description="photos that were marked as none of the classes")
     already: int
     conflicts: int
     unreadable: int
     passed_over: int
     problems: list[TaughtFile]
+    stopped: bool = Field(description="cancelled or undone while it ran; the rest of the zip was not read")
+
+
+class CancelAnswer(BaseModel):
+    running: bool = Field(description="whether there was an import to cancel")
 
 
 @router.get("/model", response_class=FileResponse)
@@ -72,16 +79,28 @@ async def import_zip(
     ],
 ) -> ImportAnswer:
     """Teach every photo of a zip under the name of its folder, or as its manifest says; the event 'importing' tells how
-    far it is."""
+    far it is. All of it is one step to undo."""
     imported = await project.studying.run(import_dataset, project, file.file)
     return ImportAnswer(
         taught=imported.taught,
+        held_out=imported.held_out,
+        nothing=imported.nothing,
         already=imported.already,
         conflicts=imported.conflicts,
         unreadable=imported.unreadable,
         passed_over=imported.passed_over,
         problems=[TaughtFile.of(result) for result in imported.problems],
+        stopped=imported.stopped,
     )
+
+
+@router.post("/import/cancel")
+async def cancel_import(project: CurrentProject) -> CancelAnswer:
+    """Stop the imports that run. What they have taught stays, as one step that undo takes back."""
+    running = [*project.imports]
+    for stop in running:
+        stop.set()
+    return CancelAnswer(running=bool(running))
 
 
 async def _download(project: Project, write: Callable[[Path], None], name: str, media_type: str) -> FileResponse:

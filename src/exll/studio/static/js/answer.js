@@ -32,7 +32,7 @@ function headline({ label, probability, runner_up: other, level }) {
   return probability >= LIKELY ? ["Probably ", { label }] : [{ label }, " or ", { label: other }, "?"];
 }
 
-const KNOWN = { taught: " Taught as ", "held out": " Set aside as ", nothing: " Marked as none of your classes" };
+const KNOWN = { taught: " Taught as ", "held out": " Held out as ", nothing: " Marked as none of your classes" };
 
 /** What was done with this photo before, in one sentence per role. */
 function taught(examples) {

@@ -24,7 +24,7 @@ export class Camera {
     this.close();
     // Browsers give the camera to safe pages alone.
     if (!navigator.mediaDevices)
-      throw refusal(["This browser allows no camera on this page.", "Open the studio on this machine, or over https."]);
+      throw refusal(["This browser does not allow the camera on this page.", "Open the studio on this machine, or over https."]);
     const size = { width: { ideal: 640 }, height: { ideal: 480 } };
     try {
       this.stream = await navigator.mediaDevices.getUserMedia({

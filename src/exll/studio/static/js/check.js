@@ -7,7 +7,7 @@ import { onAny } from "./events.js";
 import { keepingFocus } from "./focus.js";
 import { say, trying } from "./notice.js";
 import { photo, pictures } from "./pictures.js";
-import { lastStep, undoStep } from "./undo.js";
+import { undoStep } from "./undo.js";
 import { confidence, counted } from "./words.js";
 
 const CLEAR = 0.9; // the probability from which on one answer is suggested
@@ -205,13 +205,12 @@ async function decide(one, run) {
   if (one.deciding) return;
   one.deciding = true; // news of it may come before the answer
   decisions += 1;
-  const words = await run();
-  const step = words && (await lastStep());
+  const decided = await run();
   one.deciding = false;
   decisions += 1;
-  if (!words) return;
-  one.decided = { words, step };
-  newest = step;
+  if (!decided) return;
+  one.decided = decided;
+  newest = decided.step ?? newest;
   draw();
   say(`${summary(cases.filter(({ decided }) => decided).length)}`);
   const items = [...document.querySelectorAll(".verdict")];
@@ -228,8 +227,9 @@ async function undone(one) {
   document.querySelector(`[data-case="${CSS.escape(one.key)}"] .row button`)?.focus();
 }
 
-async function change(path, body, done) {
-  return (await trying(() => postJson(path, body))) ? done : null;
+async function change(path, body, words) {
+  const answer = await trying(() => postJson(path, body));
+  return answer ? { words, step: answer.step } : null;
 }
 
 const keep = (ids, label) => change("/api/suspects/keep", { ids }, ["Kept as ", quoted(label), "."]);

@@ -140,7 +140,7 @@ export class ClassList {
     if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
     this.help([...classes, ...named.map((label) => ({ label, examples: 0, verdict: "too early to tell" }))]);
     this.find();
-    this.welcome(classes.length);
+    this.welcome(classes.filter(({ examples }) => examples > 0).length);
     this.on.changed();
   }
 

@@ -7,16 +7,17 @@ import { byId, fill, gathered, h, nothingYet } from "./dom.js";
 import { onAny } from "./events.js";
 import { findFocus, keepingFocus } from "./focus.js";
 import { showGallery } from "./gallery.js";
-import { complain, tell, trying } from "./notice.js";
+import { complain, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
 import { progressWords } from "./progress.js";
-import { counted, percent, simple } from "./words.js";
+import { tellStep } from "./undo.js";
+import { counted, percent, photosOf, simple } from "./words.js";
 
 const MANY = 12; // classes: with more of them, only one rule of each is shown at first
 const [RULES, RULES_OF_MANY] = [4, 1];
 const PICTURES = 6;
 const KINDS = { enough: "enough", "needs more": "needs" };
-const URGENCY = ["needs more", "show it again", "too early to tell"];
+const URGENCY = ["never taught", "needs more", "show it again", "too early to tell"];
 const ORDERS = {
   taught: () => 0,
   name: (a, b) => a.label.localeCompare(b.label, "en", { numeric: true }),
@@ -30,7 +31,9 @@ let next = null; // where the focus goes when the page is drawn anew
 
 const labels = () => classes.map(({ label }) => label);
 const others = (label) => labels().filter((one) => one !== label);
-const photosOf = (label) => classes.find((one) => one.label === label)?.examples ?? 0;
+/** Held-out photos too: they go along with their class. */
+const all = ({ examples, held_out: heldOut }) => counted(examples + heldOut, "photo");
+const allOf = (label) => all(classes.find((one) => one.label === label) ?? { examples: 0, held_out: 0 });
 
 /** The weakest first: by what is expected of photos from new places, else by the verdict. */
 const need = ({ verdict, new_groups: share, like_these: here }) =>
@@ -57,7 +60,7 @@ function draw() {
 }
 
 function section(one) {
-  const { label, examples, held_out: aside } = one;
+  const { label, examples } = one;
   const own = rules.get(label) ?? [];
   return h(
     "section",
@@ -69,10 +72,8 @@ function section(one) {
       h(
         "p",
         {},
-        counted(examples, "photo"),
-        aside > 0 && `, ${aside.toLocaleString("en")} set aside`,
-        ", ",
-        counted(own.length, "rule"),
+        photosOf(one),
+        examples > 0 && `, ${counted(own.length, "rule")}`,
       ),
       h("p", { class: "faint" }, progressWords(one)),
       h(
@@ -85,7 +86,7 @@ function section(one) {
         action("Delete", label, () => remove(one), "danger"),
       ),
     ),
-    rulesOf(label, own),
+    rulesOf(one, own),
   );
 }
 
@@ -100,14 +101,15 @@ function sortLink({ label, confused_with: other }) {
   return h("a", { class: "button", "data-key": `Sort ${label}`, "aria-label": `Sort ${label}`, href }, "Sort");
 }
 
-function rulesOf(label, own) {
-  const all = opened.has(label);
+function rulesOf({ label, examples }, own) {
+  const open = opened.has(label);
   const few = classes.length > MANY ? RULES_OF_MANY : RULES;
   return h(
     "div",
     {},
-    own.slice(0, all ? own.length : few).map((rule) => ruleOf(rule, label)),
-    own.length === 0 && h("p", { class: "faint" }, "No rules yet: this class is still being learned."),
+    own.slice(0, open ? own.length : few).map((rule) => ruleOf(rule, label)),
+    own.length === 0 &&
+      h("p", { class: "faint" }, examples ? "No rules yet: this class is still being learned." : "No rules: it was never taught."),
     own.length > few &&
       h(
         "button",
@@ -115,10 +117,10 @@ function rulesOf(label, own) {
           type: "button",
           class: "quiet",
           "data-key": `more ${label}`,
-          "aria-expanded": String(all),
+          "aria-expanded": String(open),
           onclick: () => toggle(label),
         },
-        all ? "Show fewer rules" : `Show ${counted(own.length - few, "more rule")}`,
+        open ? "Show fewer rules" : `Show ${counted(own.length - few, "more rule")}`,
         h("span", { class: "unseen" }, ` of ${label}`),
       ),
   );
@@ -154,16 +156,16 @@ async function rename(label, given = label) {
     {},
     "Its photos stay as they are. If there is a class of that name already, you can merge the two.",
   );
-  const name = await askLabel(`Rename ${label}`, [], { given, yes: "Rename", content });
+  const name = await askLabel(`Rename "${label}"`, [], { given, yes: "Rename", content });
   if (!name || name === label) return findFocus(`Rename ${label}`);
   next = `Rename ${name}`;
   try {
-    await postJson("/api/classes/rename", { label, new_label: name });
-    tell(`Renamed "${label}" to "${name}".`, "Undo takes it back.", { seconds: 8 });
+    const { step } = await postJson("/api/classes/rename", { label, new_label: name });
+    tellStep(`Renamed "${label}" to "${name}".`, step);
   } catch (error) {
     next = `Rename ${label}`;
     if (error.status !== 409) complain(error, () => rename(label, name));
-    else if (await choice(`The class ${name} exists already`, joined(label, name), [["Merge them", true]]))
+    else if (await choice(`The class "${name}" exists already`, joined(label, name), [["Merge them", true]]))
       await join(label, name);
   }
 }
@@ -172,18 +174,18 @@ const joined = (label, name) =>
   h(
     "p",
     {},
-    `The ${counted(photosOf(label), "photo")} of "${label}" would be added to the ${counted(photosOf(name), "photo")} of "${name}". You can undo this.`,
+    `The ${allOf(label)} of "${label}" would be added to the ${allOf(name)} of "${name}". You can undo this.`,
   );
 
 async function merge(label) {
   const content = h(
     "p",
     {},
-    `Its ${counted(photosOf(label), "photo")} will be added to the class you choose. You can undo this.`,
+    `Its ${allOf(label)} will be added to the class you choose. You can undo this.`,
   );
   const { confused_with: confused } = classes.find((one) => one.label === label);
   const likeliest = others(label).sort((a, b) => (b === confused) - (a === confused));
-  const name = await askExisting(`Merge ${label} into …`, likeliest, { yes: "Merge", content });
+  const name = await askExisting(`Merge "${label}" into …`, likeliest, { yes: "Merge", content });
   if (name) await join(label, name);
   else findFocus(`Merge ${label}`);
 }
@@ -191,22 +193,23 @@ async function merge(label) {
 async function join(label, into) {
   next = `See all ${into}`;
   const done = await trying(() => postJson("/api/classes/rename", { label, new_label: into, merge: true }));
-  if (done) tell(`Merged "${label}" into "${into}".`, "Undo takes it back.", { seconds: 8 });
+  if (done) tellStep(`Merged "${label}" into "${into}".`, done.step);
 }
 
 /** The focus goes to the class that follows. */
-async function remove({ label, examples }) {
+async function remove(one) {
+  const { label } = one;
   const sure = await confirmed(
-    `Delete ${label}?`,
-    `The class and its ${counted(examples, "photo")} will be deleted. You can undo this.`,
+    `Delete the class "${label}"?`,
+    `The class and its ${all(one)} will be deleted. You can undo this.`,
     `Delete ${label}`,
   );
   if (!sure) return findFocus(`Delete ${label}`);
   const sections = [...document.querySelectorAll(".class:not([hidden])")].map((one) => one.dataset.label);
   const i = sections.indexOf(label);
   next = `See all ${sections[i + 1] ?? sections[i - 1]}`;
-  if (await trying(() => postJson("/api/classes/delete", { label })))
-    tell(`Deleted "${label}".`, "Undo brings it back.", { seconds: 8 });
+  const done = await trying(() => postJson("/api/classes/delete", { label }));
+  if (done) tellStep(`Deleted "${label}".`, done.step);
 }
 
 function filter() {

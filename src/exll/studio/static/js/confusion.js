@@ -14,7 +14,7 @@ export function showConfusion({ confusion, classes }) {
   const wrong = confusion.filter(({ truth, answer }) => truth !== answer);
   fill(
     byId("confused").querySelector("ul"),
-    wrong.length === 0 && h("li", {}, "Nothing: every held-out photo was named rightly."),
+    wrong.length === 0 && h("li", {}, "Nothing: the model is right on every held-out photo."),
     wrong.slice(0, MOST).map(confusionItem),
     wrong.length > MOST && h("li", { class: "faint" }, `and ${wrong.length - MOST} more in the matrix`),
   );
@@ -41,7 +41,7 @@ const inWords = ({ truth, answer, count }) => [
 
 function open({ truth, answer, count }) {
   const which = answer === null ? { truth, unknown: true } : { truth, answer };
-  const title = truth === answer ? [`${counted(count, "photo")} of `, quoted(truth), " named rightly"] : inWords({ truth, answer, count });
+  const title = truth === answer ? [`${counted(count, "photo")} of `, quoted(truth), ", all recognised"] : inWords({ truth, answer, count });
   return showMeasured(title, which);
 }
 
@@ -77,7 +77,7 @@ const headings = (columns) =>
   h(
     "tr",
     {},
-    h("th", { scope: "col", class: "axes" }, "is \\ answer"),
+    h("th", { scope: "col", class: "axes" }, "true class \\ answer"),
     columns.map((label) => h("th", { scope: "col", title: label }, h("bdi", {}, label))),
     h("th", { scope: "col" }, h("em", {}, "unknown")),
   );

@@ -34,7 +34,7 @@ function offer() {
     h(
       "p",
       { class: "again row" },
-      "The photos have changed since. ",
+      "Something has changed since this curve was drawn. ",
       h("button", { type: "button", onclick: load }, "Draw it again"),
     ),
   );
@@ -65,9 +65,9 @@ async function load() {
 }
 
 function draw() {
-  const { points, asked: photos, every, asked_every: some } = shown;
+  const { points, every, asked_every: some } = shown;
   const last = points.at(-1);
-  const words = `After ${counted(points[0].learned, "photo")} of ${counted(points[0].classes, "class")} ${percent(points[0].accuracy)} of the held-out photos are right, after ${counted(last.learned, "photo")} of ${counted(last.classes, "class")} ${percent(last.accuracy)}.`;
+  const words = `After ${counted(points[0].learned, "photo")} of ${counted(points[0].classes, "class")}, ${percent(points[0].accuracy)} of the held-out photos are right; after ${counted(last.learned, "photo")} of ${counted(last.classes, "class")}, ${percent(last.accuracy)}.`;
   fill(
     place(),
     h("div", { class: "plot" }, drawing(points, words)),
@@ -76,16 +76,18 @@ function draw() {
       h(
         "p",
         { class: "faint" },
-        `There are many photos, so only every ${every}. taught one was learned and every ${some}. held-out one asked about.`,
+        `There are many photos, so up to the last point ${share(every, "taught photo")} was learned, and ${share(some, "held-out photo")} was asked about.`,
       ),
     h(
       "p",
       { class: "faint" },
-      `Measured on ${counted(photos, "photo")} each time; the band is the 95% confidence interval. Classes that are not known yet count as wrong. The last point may differ a little from the accuracy above, because the order of learning is another.`,
+      `The last point is the model as it is now, with the accuracy above. The band is the 95% confidence interval. Classes that are not known yet count as wrong.`,
     ),
     table(points),
   );
 }
+
+const share = (every, what) => (every === 1 ? `every ${what}` : `one ${what} in ${every}`);
 
 /** What about half of the photos brought; with few held-out photos that says nothing. */
 function slope(points) {
@@ -94,7 +96,8 @@ function slope(points) {
   if (!half || order !== "in turn") return "";
   const gain = last.accuracy - half.accuracy;
   const unsure = (last.interval[1] - last.interval[0]) / 2;
-  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} it ${gain < 0 ? "lost" : "gained"} ${Math.abs(100 * gain).toFixed(1)} points`;
+  const what = gain === 0 ? "the accuracy stayed the same" : `it ${gain < 0 ? "lost" : "gained"} ${Math.abs(100 * gain).toFixed(1)} points`;
+  const since = `From ${half.learned.toLocaleString("en")} to ${counted(last.learned, "photo")} ${what}`;
   if (gain > unsure) return `${since}: more photos will probably help.`;
   if (unsure > CLEAR) return `${since}: there are too few held-out photos to tell whether more would help.`;
   return `${since}: more photos like these will help little; photos from new places may.`;

@@ -59,13 +59,14 @@ export async function confirmed(title, words, yes) {
   return (await choice(title, [h("p", {}, words)], [[yes, true, "danger"]])) === true;
 }
 
-/** Buttons for answers, and one that changes nothing. @param {[string, any, string?][]} answers */
-export function choice(title, content, answers, otherwise = "Cancel") {
+/** Buttons for answers, and one that changes nothing; `beside` stands with them. @param {[string, any, string?][]} answers */
+export function choice(title, content, answers, otherwise = "Cancel", beside = null) {
   return showDialog(title, (close) => [
     content,
     h(
       "div",
       { class: "row end" },
+      beside,
       h("button", { type: "button", onclick: () => close() }, otherwise),
       answers.map(([words, value, kind = "primary"], i) =>
         h("button", { type: "button", class: kind, "data-first": i === 0, onclick: () => close(value) }, words),
@@ -76,10 +77,10 @@ export function choice(title, content, answers, otherwise = "Cancel") {
 
 /**
  * Ask for a class: typed anew or one that is known.
- * @param {string} title @param {string[]} labels @param {{given?: string, yes?: string, content?: any}} [options]
+ * @param {string} title @param {string[]} labels @param {{given?: string, yes?: string, content?: any, beside?: any}} [options]
  * @returns {Promise<string | null>}
  */
-export function askLabel(title, labels, { given = "", yes = "Teach", content = null } = {}) {
+export function askLabel(title, labels, { given = "", yes = "Teach", content = null, beside = null } = {}) {
   return showDialog(title, (close) => {
     const input = h("input", {
       id: "class-name",
@@ -105,6 +106,7 @@ export function askLabel(title, labels, { given = "", yes = "Teach", content = n
       h(
         "div",
         { class: "row end" },
+        beside,
         h("button", { type: "button", onclick: () => close() }, "Cancel"),
         h("button", { type: "button", class: "primary", onclick: submit }, yes),
       ),

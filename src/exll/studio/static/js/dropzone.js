@@ -12,12 +12,15 @@ const ORDER = new Intl.Collator("en", { numeric: true });
 const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
 const carriesFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
-/** @param {HTMLElement} element @param {(found: Found[]) => void} received */
-export function onDrop(element, received) {
+/**
+ * @param {HTMLElement} element @param {(found: Found[]) => void} received
+ * @param {HTMLElement} [place] What is lit while files are over the element.
+ */
+export function onDrop(element, received, place = element) {
   let depth = 0; // the pointer leaves an element when it enters its child
   const lit = (change) => {
     depth = Math.max(0, depth + change);
-    element.classList.toggle("over", depth > 0);
+    place.classList.toggle("over", depth > 0);
   };
   element.addEventListener("dragenter", (event) => carriesFiles(event) && lit(1));
   element.addEventListener("dragleave", (event) => carriesFiles(event) && lit(-1));
@@ -27,9 +30,9 @@ export function onDrop(element, received) {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    element.setAttribute("aria-busy", "true");
+    place.setAttribute("aria-busy", "true");
     const found = await dropped(event.dataTransfer);
-    element.removeAttribute("aria-busy");
+    place.removeAttribute("aria-busy");
     if (found.length) received(found);
   });
 }
@@ -97,7 +100,7 @@ async function dropped(transfer) {
     if (entry instanceof File) found.push({ file: entry, folder: "" });
     else if (entry) await walk(entry, "", found, unread);
   }
-  if (unread.length) tell(`Could not be read: ${named(unread)}.`, "Are you allowed to read them?", { fault: true });
+  if (unread.length) tell(`Could not be read: ${named(unread)}.`, "Check that you may read these files.", { fault: true });
   return found.filter(wanted);
 }
 

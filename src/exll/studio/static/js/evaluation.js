@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { showConfusion } from "./confusion.js";
 import { changedSince, showCurve } from "./curve.js";
 import { bar, byId, fill, gathered, h, nothingYet, quoted } from "./dom.js";
-import { on, onAny } from "./events.js";
+import { onAny } from "./events.js";
 import { showHeldOut } from "./held_out.js";
 import { showMeasured } from "./measured_photos.js";
 import { trying } from "./notice.js";
@@ -85,15 +85,15 @@ function nothingMeasured({ taught, never_taught: never }) {
   return h(
     "div",
     { class: "drop empty" },
-    h("p", {}, h("strong", {}, words), h("br"), "Set some photos aside, or drop a folder of other photos."),
+    h("p", {}, h("strong", {}, words), h("br"), "Hold out some of your photos, or drop a folder of other photos anywhere on this page."),
     h("p", { class: "row" }, h("a", { class: "button primary", href: "#measuring-title" }, "Choose photos to measure with")),
   );
 }
 
 function notes({ unusual, unknown, never_taught: never, accuracy, best_guess: best, rebuilding }) {
   return [
-    unusual > 0 && `${counted(unusual, "answer")} said "maybe"; they count by the class they name.`,
-    unknown > 0 && `${counted(unknown, "answer")} said "unknown"; they count as wrong.`,
+    unusual > 0 && `${counted(unusual, "answer")} said "maybe": ${unusual === 1 ? "it counts by the class it names" : "they count by the class they name"}.`,
+    unknown > 0 && `${counted(unknown, "answer")} said "unknown": ${unknown === 1 ? "it counts" : "they count"} as wrong.`,
     never > 0 && `${counted(never, "more photo")} of classes that were never taught: not counted here.`,
     accuracy !== best &&
       `On the command line, exll evaluate gives ${percent(best)}: it counts the nearest class also where the answer is unknown${never ? ", and the classes that were never taught" : ""}.`,
@@ -167,5 +167,5 @@ byId("all-classes").addEventListener("click", () => {
 });
 const lookSoon = gathered(look, 1000);
 onAny(["changed", "rebuilt", "anew", "settings"], lookSoon);
-on("changed", changedSince);
+onAny(["changed", "rebuilt", "settings"], changedSince); // the last point is the accuracy above
 look();

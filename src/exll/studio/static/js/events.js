@@ -6,6 +6,7 @@ const KINDS = [
   "changed",
   "rebuilding",
   "rebuilt",
+  "reopening",
   "importing",
   "settings",
   "versions",

@@ -1,47 +1,47 @@
-/** Photos to measure with: set aside what was taught, learn it again, or bring a folder of other photos. */
+/** Photos to measure with: hold out what was taught, learn it again, or bring a folder of other photos. */
 
 import { get, postJson } from "./api.js";
 import { choice } from "./dialogs.js";
 import { byId, h } from "./dom.js";
-import { guardPage, onDrop, pick } from "./dropzone.js";
-import { say, tell, trying } from "./notice.js";
+import { onDrop, pick } from "./dropzone.js";
+import { tell, trying } from "./notice.js";
 import { teach } from "./queue.js";
 import { newGroup } from "./sending.js";
-import { counted } from "./words.js";
+import { tellStep } from "./undo.js";
+import { counted, photosOf } from "./words.js";
 
 /** @param {{examples: number, never_taught: number, taught: number}} evaluation */
 export function showHeldOut({ examples, never_taught: never, taught }) {
   const held = examples + never;
   byId("held-out").textContent = held
-    ? `${counted(held, "photo")} held out, ${taught.toLocaleString("en")} learned.`
-    : `No photos held out, ${taught.toLocaleString("en")} learned. A fifth is a good share.`;
+    ? `${photosOf({ examples: taught, held_out: held })}.`
+    : `${counted(taught, "photo")} taught, none held out. A fifth of them is a good share to hold out.`;
   byId("learn-again").hidden = held === 0;
-  for (const id of ["set-aside", "set-newest-aside"]) byId(id).hidden = taught === 0;
+  for (const id of ["hold-out", "hold-out-newest"]) byId(id).hidden = taught === 0;
 }
 
 async function change(path, body, words) {
   const answer = await trying(() => postJson(path, body));
   if (!answer) return;
-  const done = answer.changed ? `${counted(answer.changed, "photo")} ${words}.` : "Nothing changed: they are set aside already.";
-  tell(done, answer.changed ? "Undo takes it back." : "", { seconds: 8 });
-  say(done);
+  tellStep(answer.changed ? `${counted(answer.changed, "photo")} ${words}.` : "Nothing changed: they are held out already.", answer.step);
 }
 
-byId("set-aside").addEventListener("click", () => change("/api/evaluation/set-aside", { every: 5 }, "set aside"));
-byId("set-newest-aside").addEventListener("click", () =>
-  change("/api/evaluation/set-aside", { every: 5, newest: true }, "set aside"),
+byId("hold-out").addEventListener("click", () => change("/api/evaluation/hold-out", { every: 5 }, "held out"));
+byId("hold-out-newest").addEventListener("click", () =>
+  change("/api/evaluation/hold-out", { every: 5, newest: true }, "held out"),
 );
 byId("learn-again").addEventListener("click", async () => {
   await change("/api/evaluation/learn", {}, "learned");
-  byId("set-aside").focus(); // this button goes away
+  byId("hold-out").focus(); // this button goes away
 });
 
 /** One sub-folder per class; the names have to be those of the classes. */
 async function receive(found) {
+  if (document.querySelector("dialog[open]")) return;
   const folders = new Map();
   for (const { file, folder } of found) folders.set(folder, [...(folders.get(folder) ?? []), file]);
   if (folders.has("")) {
-    tell("These photos lie in no folder, so their class is not known.", "Drop a folder with one sub-folder per class.", {
+    tell("These photos are in no folder, so their class is not known.", "Drop a folder with one sub-folder per class.", {
       fault: true,
     });
     return;
@@ -54,7 +54,7 @@ async function receive(found) {
   );
   const yes = await choice(
     `Hold out ${counted(found.length, "photo")} of ${counted(folders.size, "class")}?`,
-    [h("p", {}, "They are stored and asked about, and never learned. The folders' names are the classes:"), h("ul", {}, lines)],
+    [h("p", {}, "They are stored and asked about, and never learned. Each folder's name is the class of its photos:"), h("ul", {}, lines)],
     [["Hold them out", true]],
   );
   if (!yes) return;
@@ -66,5 +66,4 @@ byId("pick-folder").addEventListener("click", async () => {
   const found = await pick({ folder: true });
   if (found.length) receive(found);
 });
-onDrop(byId("drop"), receive);
-guardPage();
+onDrop(document.body, receive, byId("drop"));

@@ -4,9 +4,10 @@ import { get, postJson } from "./api.js";
 import { choice, confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { onAny } from "./events.js";
-import { say, tell, trying } from "./notice.js";
+import { say, trying } from "./notice.js";
 import { whose } from "./shell.js";
-import { counted, localTime } from "./words.js";
+import { tellStep } from "./undo.js";
+import { counted, localTime, photosOf } from "./words.js";
 
 const PAGE = 60;
 let shown = PAGE;
@@ -34,7 +35,7 @@ async function look() {
 }
 
 function versionItem(version) {
-  const { id, name, examples, classes, made_at: at } = version;
+  const { id, name, made_at: at } = version;
   const action = (words, run, kind = "") =>
     h(
       "button",
@@ -48,7 +49,7 @@ function versionItem(version) {
       "div",
       {},
       h("h3", {}, h("bdi", {}, name)),
-      h("p", { class: "faint" }, `${counted(examples, "photo")} of ${counted(classes, "class")}, `, when(at)),
+      h("p", { class: "faint" }, `${holdings(version)}; `, when(at)),
     ),
     h(
       "p",
@@ -68,23 +69,24 @@ function stepItem(step) {
   );
 }
 
-async function restore({ id, name, examples, classes }) {
-  const then = `${counted(examples, "photo")} of ${counted(classes, "class")}`;
+const holdings = (version) => `${counted(version.classes, "class")}, ${photosOf(version)}`;
+
+async function restore(version) {
+  const { id, name } = version;
   const sure = await choice(
-    `Return to ${name}?`,
-    h("p", {}, `All photos become what they were then: ${then}. You can undo this.`),
+    `Return to the version "${name}"?`,
+    h("p", {}, `All photos become what they were then: ${holdings(version)}. You can undo this.`),
     [["Return to it", true]],
   );
   const done = sure && (await trying(() => postJson(`/api/versions/${id}/restore`)));
   if (!done) return;
   const words = done.changed ? `${counted(done.changed, "photo")} changed.` : "Nothing had changed since then.";
-  tell(`Returned to ${name}.`, words, { seconds: 8 });
-  say(`Returned to ${name}. ${words}`);
+  tellStep(`Returned to "${name}". ${words}`, done.step);
 }
 
 async function remove({ id, name }) {
   const sure = await confirmed(
-    `Remove the version ${name}?`,
+    `Remove the version "${name}"?`,
     "Only its name is removed from this list. The photos stay as they are. This cannot be undone.",
     "Remove it",
   );
@@ -102,7 +104,7 @@ byId("save-version").addEventListener("submit", async (event) => {
   const saved = await trying(() => postJson("/api/versions", { name }));
   if (!saved) return;
   input.value = "";
-  say(`Saved the version ${saved.name}.`);
+  say(`Saved the version "${saved.name}".`);
 });
 byId("more").addEventListener("click", () => {
   shown = Math.min(500, shown + PAGE);

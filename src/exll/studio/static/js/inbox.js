@@ -6,7 +6,8 @@ import { byId, fill, gathered, h } from "./dom.js";
 import { onAny } from "./events.js";
 import { InboxCard } from "./inbox_card.js";
 import { Tiles } from "./inbox_tiles.js";
-import { say, tell, trying } from "./notice.js";
+import { tell, trying } from "./notice.js";
+import { tellStep } from "./undo.js";
 import { bytes, counted } from "./words.js";
 
 let cards = [];
@@ -28,9 +29,9 @@ async function look() {
 }
 
 function summary({ waiting, groups, known, keep }) {
-  if (!waiting) return keep ? "Nothing waits. Photos come here when the model finds them unusual or unknown." : "Nothing waits.";
+  if (!waiting) return keep ? "No photos are waiting. Photos come here when the model finds them unusual or unknown." : "No photos are waiting.";
   const unnamed = waiting - known.length;
-  if (!unnamed) return "Nothing waits that would teach the model something new.";
+  if (!unnamed) return "None of the waiting photos would teach the model something new.";
   return `${counted(unnamed, "photo")} in ${counted(groups.length, "group")}. The first would teach the model most.`;
 }
 
@@ -109,7 +110,7 @@ class Shelf {
   async run(act) {
     const ids = this.tiles.chosen;
     if (!ids.length) {
-      tell("No photo is selected.", "Tick at least one photo.", { seconds: 8 });
+      tell("No photo is selected.", "Tick at least one photo.");
       return;
     }
     if (!(await act(ids))) return;
@@ -130,7 +131,7 @@ const known = new Shelf(
 const nothing = new Shelf(
   "nothing",
   false,
-  "Photos that you said are none of your classes. What looks more like one of them than like a class is unknown.",
+  "You said that these photos are none of your classes. What looks more like one of them than like a class is unknown.",
   [
     [
       "Take back",
@@ -152,7 +153,7 @@ function showNothing(examples, count) {
 async function dismiss(ids) {
   const what = counted(ids.length, "photo");
   const sure = await confirmed("Dismiss?", `${what} will be removed from this project. This cannot be undone.`, `Dismiss ${what}`);
-  return sure && told(postJson("/api/inbox/dismiss", { ids }), ({ dismissed }) => `${counted(dismissed, "photo")} dismissed.`, "");
+  return sure && told(postJson("/api/inbox/dismiss", { ids }), ({ dismissed }) => `${counted(dismissed, "photo")} dismissed.`);
 }
 
 async function named(ids, path, field) {
@@ -161,11 +162,10 @@ async function named(ids, path, field) {
   return told(postJson(path, { ids, label }), (answer) => `${counted(answer[field], "photo")} taught as "${label}".`);
 }
 
-async function told(asked, words, hint = "Undo takes it back.") {
+async function told(asked, words) {
   const answer = await trying(() => asked);
   if (!answer) return false;
-  tell(words(answer), hint, { seconds: 8 });
-  say(words(answer));
+  tellStep(words(answer), answer.step ?? null);
   return true;
 }
 

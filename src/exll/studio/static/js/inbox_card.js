@@ -4,7 +4,8 @@ import { postJson } from "./api.js";
 import { chips, confirmed } from "./dialogs.js";
 import { fill, h, quoted } from "./dom.js";
 import { Tiles } from "./inbox_tiles.js";
-import { say, tell, trying } from "./notice.js";
+import { tell, trying } from "./notice.js";
+import { tellStep } from "./undo.js";
 import { confidence, counted } from "./words.js";
 
 const CHIPS = 3;
@@ -107,12 +108,12 @@ export class InboxCard {
     const what = counted(this.tiles.chosen.length, "photo");
     if (!this.tiles.chosen.length) this.askToSelect();
     else if (await confirmed("Dismiss?", `${what} will be removed from this project. This cannot be undone.`, `Dismiss ${what}`)) {
-      await this.act("dismiss", {}, ({ dismissed }) => `${counted(dismissed, "photo")} dismissed.`, "");
+      await this.act("dismiss", {}, ({ dismissed }) => `${counted(dismissed, "photo")} dismissed.`);
     }
   }
 
   /** A second click while the first is on its way does nothing. */
-  async act(what, more, words, hint = "Undo takes it back.") {
+  async act(what, more, words) {
     const ids = this.tiles.chosen;
     if (this.busy) return;
     if (!ids.length) {
@@ -126,14 +127,13 @@ export class InboxCard {
     this.element.removeAttribute("aria-busy");
     if (answer) {
       this.input.value = "";
-      tell(words(answer), hint, { seconds: 8 });
-      say(words(answer));
+      tellStep(words(answer), answer.step ?? null);
     }
     await this.done();
   }
 
   askToSelect() {
-    tell("No photo is selected.", "Tick at least one photo of this group.", { seconds: 8 });
+    tell("No photo is selected.", "Tick at least one photo of this group.");
   }
 }
 

@@ -49,7 +49,7 @@ export class Tiles {
   }
 
   add(photo) {
-    const box = h("input", { type: "checkbox", "aria-label": `Photo ${photo.id} is meant`, onchange: this.changed });
+    const box = h("input", { type: "checkbox", "aria-label": `Select photo ${photo.id}`, onchange: this.changed });
     box.checked = this.ticked;
     const words = h("p", { class: "caption" });
     const element = h(

@@ -37,9 +37,9 @@ function item({ example, prediction, near_duplicate_of: taught }, list) {
     "li",
     {},
     photo(example.id, example.label, { list }),
-    h("p", {}, "Is ", h("strong", {}, h("bdi", {}, example.label))),
+    h("p", {}, "True class: ", h("strong", {}, h("bdi", {}, example.label))),
     h("p", {}, said(prediction)),
-    taught !== null && h("p", { class: "beside" }, picture(taught, example.label), "taught, almost the same"),
+    taught !== null && h("p", { class: "beside" }, picture(taught, example.label), "a taught photo, almost the same"),
   );
 }
 

@@ -1,8 +1,8 @@
-/** Messages that stay until they are dismissed, and words for those who listen. */
+/** One message at a time at the foot of the page, and words for those who listen. */
 
 import { byId, h } from "./dom.js";
 
-const MOST = 3;
+const READABLE = 8; // seconds
 const foot = byId("foot");
 let worked = null; // where the focus was last, outside the foot of the page
 
@@ -12,11 +12,13 @@ export function say(words) {
 }
 
 /**
- * At the foot of the page, which grows by them and so covers nothing that cannot be scrolled to.
+ * At the foot of the page, which grows by it and so covers nothing that cannot be scrolled to. Only the newest is seen.
+ * Faults stay until they are dismissed: they are seen again when what came after them has gone.
  * @param {string} words @param {string} [hint]
- * @param {{fault?: boolean, action?: [string, () => void], seconds?: number}} [options]
+ * @param {{fault?: boolean, action?: [string, () => void], seconds?: number, step?: number | null}} [options] `step`:
+ *   it goes when this is no longer the newest step. `seconds` is 0 for what stays until the next message.
  */
-export function tell(words, hint = "", { fault = false, action, seconds } = {}) {
+export function tell(words, hint = "", { fault = false, action, seconds = fault ? 0 : READABLE, step = null } = {}) {
   const region = byId("messages");
   // Behind an open dialog nothing can be read or pressed.
   const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
@@ -25,16 +27,26 @@ export function tell(words, hint = "", { fault = false, action, seconds } = {}) 
   const dismiss = () => keepFocus(region, () => message.remove());
   const message = h(
     "div",
-    { class: fault ? "message fault" : "message", role: fault ? "alert" : "status" },
+    { class: fault ? "message fault" : "message", role: fault ? "alert" : "status", "data-step": step },
     h("div", {}, h("p", {}, words), hint && h("p", {}, hint)),
     action && actionButton(action, dismiss),
     h("button", { type: "button", class: "close", "aria-label": "Dismiss", onclick: dismiss }, "×"),
   );
   keepFocus(region, () => {
+    for (const old of [...region.children])
+      if (!old.matches(".fault") || old.textContent === message.textContent) old.remove();
     region.append(message);
-    while (region.children.length > MOST) region.firstElementChild.remove();
   });
   if (seconds) setTimeout(dismiss, 1000 * seconds);
+}
+
+/** Whatever speaks of a step goes when that is undone or another one came. @param {number} newest The newest step, or 0. */
+export function forgetSteps(newest) {
+  for (const element of document.querySelectorAll("[data-step]")) {
+    const step = Number(element.dataset.step);
+    if (step === newest) element.dataset.seen = "yes";
+    else if (newest > step || element.dataset.seen) keepFocus(element.parentElement, () => element.remove());
+  }
 }
 
 /** After a dialog, messages are at the foot of the page again. */

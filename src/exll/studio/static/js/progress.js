@@ -9,7 +9,8 @@ export function progressWords(found) {
   return [expected(found), ...adviceWords(found)];
 }
 
-function expected({ groups, like_these: here, new_groups: elsewhere }) {
+function expected({ examples, groups, like_these: here, new_groups: elsewhere }) {
+  if (examples === 0) return "";
   if (here === null) return "Too early to tell. ";
   if (groups === null) return `${percent(here)} of its last photos were recognised before they were learned. `;
   const there = elsewhere === null ? "not known" : percent(elsewhere);
@@ -17,13 +18,13 @@ function expected({ groups, like_these: here, new_groups: elsewhere }) {
 }
 
 /** What would help a class most. The name of another class stands apart: it may be written from right to left. */
-export function adviceWords({ examples, held_out: aside, advice, confused_with: other }) {
-  if (!examples) return [aside ? "All its photos are set aside." : "It has no photos yet."];
+export function adviceWords({ examples, held_out: heldOut, advice, confused_with: other }) {
+  if (!examples) return [heldOut ? "All its photos are held out: teach it some." : "It has no photos yet."];
   const [before, after] = other === null ? [advice] : advice.split(`"${other}"`);
   return after === undefined ? [photos(advice)] : [photos(before), quoted(other), photos(after)];
 }
 
-/** The class whose advice matters most, or undefined where all have enough. @param {any[]} classes */
+/** The taught class whose advice matters most, or undefined where all have enough. @param {any[]} classes */
 export function weakest(classes) {
   const strength = ({ verdict, new_groups: elsewhere, like_these: here, examples }) => [
     VERDICTS.indexOf(verdict),
@@ -32,7 +33,7 @@ export function weakest(classes) {
   ];
   const compare = (one, other) => one.map((value, i) => value - other[i]).find((difference) => difference) ?? 0;
   return classes
-    .filter(({ verdict }) => verdict !== "enough")
+    .filter(({ verdict, examples }) => verdict !== "enough" && examples > 0)
     .sort((one, other) => compare(strength(one), strength(other)))[0];
 }
 

@@ -18,7 +18,8 @@ async function look() {
   const { storage } = project;
   rows("about", {
     Classes: project.classes.toLocaleString("en"),
-    Photos: project.examples.toLocaleString("en"),
+    "Photos taught": project.examples.toLocaleString("en"),
+    "Photos held out": project.held_out.toLocaleString("en"),
     Rules: project.prototypes.toLocaleString("en"),
     "Size of the model": bytes(project.model_bytes),
     Network: `${project.backbone}, ${project.width} features per photo`,
@@ -47,25 +48,46 @@ async function importZip() {
     return;
   }
   const place = byId("importing");
-  fill(place, h("p", { role: "status" }, "Sending the zip …"), h("progress", { "aria-label": "Import" }));
+  const sending = new AbortController();
+  fill(
+    place,
+    h("p", { role: "status" }, "Sending the zip …"),
+    h("progress", { "aria-label": "Import" }),
+    h("p", {}, h("button", { type: "button", onclick: () => cancelImport(sending) }, "Cancel")),
+  );
   try {
-    report(place, await whileSending(() => postForm("/api/project/import", { file: found.file })));
+    report(place, await whileSending(() => postForm("/api/project/import", { file: found.file }, sending.signal)));
   } catch (error) {
-    fill(place);
+    fill(place, sending.signal.aborted && h("p", { role: "status" }, "Cancelled. Nothing was imported."));
     complain(error, () => importZip());
   }
+  if (document.activeElement === document.body) byId("import").focus(); // the button that was pressed went away
 }
 
-function report(place, { taught, already, conflicts, unreadable, passed_over: passed, problems }) {
+/** What the server has not begun with is not sent any further. */
+async function cancelImport(sending) {
+  const answer = await trying(() => postJson("/api/project/import/cancel"));
+  if (answer && !answer.running) sending.abort();
+}
+
+function report(place, answer) {
+  const { taught, held_out: heldOut, nothing, already, conflicts, unreadable, passed_over: passed, problems } = answer;
   const lines = [
-    [already, "taught before"],
-    [conflicts, "taught as another class"],
-    [unreadable, "not readable"],
-    [passed, "not a photo in a folder"],
+    [already, "already here"],
+    [conflicts, "in another class already"],
+    [unreadable, "could not be used"],
+    [passed, "left out: no photo in a folder"],
   ];
   fill(
     place,
-    h("p", { role: "status" }, h("strong", {}, `Learned ${counted(taught, "photo")}.`)),
+    h(
+      "p",
+      { role: "status" },
+      answer.stopped && "Stopped before the end. ",
+      h("strong", {}, `Learned ${counted(taught, "photo")}.`),
+      heldOut > 0 && ` ${counted(heldOut, "photo")} held out.`,
+      nothing > 0 && ` ${counted(nothing, "photo")} marked as none of the classes.`,
+    ),
     lines.filter(([count]) => count).map(([count, words]) => h("p", {}, `${counted(count, "file")} ${words}.`)),
     h(
       "ul",
@@ -127,11 +149,11 @@ function leftOut(refused) {
 async function purge() {
   const sure = await confirmed(
     "Remove deleted photos for good?",
-    "They are removed from the disk. Nothing done before can be undone then.",
+    "They are removed from the disk. After that, no earlier step can be undone.",
     "Remove for good",
   );
   const answer = sure && (await trying(() => postJson("/api/project/purge")));
-  if (answer) tell(`Removed ${counted(answer.images, "photo")} from the disk.`, "", { seconds: 8 });
+  if (answer) tell(`Removed ${counted(answer.images, "photo")} from the disk.`);
 }
 
 byId("import").addEventListener("click", importZip);

@@ -47,14 +47,14 @@ async function remove({ name, root }) {
     {},
     "The project ",
     quoted(name),
-    " leaves this list. Its folder is moved to projects/.removed, with all photos; nothing is deleted.",
+    " is taken off this list. Its folder with all photos is moved to projects/.removed. Nothing is deleted.",
   );
   if ((await choice("Remove this project?", [words], [["Remove", true, "danger"]])) !== true) return;
   const here = root === address("");
   if (!(await trying(() => postJson("/api/projects/remove", { name })))) return;
   if (here) location.assign("/project#projects");
   else {
-    tell(`Removed ${name} from the list.`, "", { seconds: 8 });
+    tell(`Removed ${name} from the list.`);
     await look();
     byId("projects").focus();
   }

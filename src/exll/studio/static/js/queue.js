@@ -43,13 +43,13 @@ async function start() {
 
 /**
  * @param {string} label @param {(File | Blob)[]} files
- * @param {{group?: string, setAside?: number, heldOut?: boolean}} [options] One group is one step to undo. Of every
- *   `setAside` photos one is kept for measuring and not learned; with `heldOut` all are.
+ * @param {{group?: string, holdOutEvery?: number, heldOut?: boolean}} [options] One group is one step to undo. Of every
+ *   `holdOutEvery` photos one is kept for measuring and not learned; with `heldOut` all are.
  */
-export function teach(label, files, { group = newGroup(), setAside = 0, heldOut = false } = {}) {
+export function teach(label, files, { group = newGroup(), holdOutEvery = 0, heldOut = false } = {}) {
   unstored += files.length;
   publish();
-  storing = whileSending(() => storing.then(() => keep(files, { label, group, setAside, heldOut, twoLabels: false })));
+  storing = whileSending(() => storing.then(() => keep(files, { label, group, holdOutEvery, heldOut, twoLabels: false })));
 }
 
 /** How many photos are not answered for yet. */

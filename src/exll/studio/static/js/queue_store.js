@@ -2,13 +2,13 @@
 
 import { BATCH_FILES, firstBatch } from "./sending.js";
 
-const SAME = ["label", "group", "setAside", "heldOut", "twoLabels"]; // in one request
-const nothing = () => ({ done: 0, learned: {}, setAside: 0, before: 0, moved: 0, left: 0 });
+const SAME = ["label", "group", "holdOutEvery", "heldOut", "twoLabels"]; // in one request
+const nothing = () => ({ done: 0, learned: {}, heldOut: 0, before: 0, moved: 0, left: 0 });
 
 /**
  * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed.
  * Keys up to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and
- * not answered for, `sending` says that a batch is under way.
+ * not answered for, `sending` says that a batch is under way, and `holdingOut` that its photos are not learned.
  */
 const newRound = () => ({
   key: "round",
@@ -19,9 +19,10 @@ const newRound = () => ({
   tried: [],
   sending: false,
   label: "",
+  holdingOut: false,
 });
 
-/** @typedef {{label: string, group: string, setAside: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
+/** @typedef {{label: string, group: string, holdOutEvery: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
 
 export class QueueStore {
   /** @param {(work: (tables: any) => Promise<any>) => Promise<any>} within All tables at once: whole or not at all. */
@@ -72,6 +73,7 @@ export class QueueStore {
       round.tried.push(...batch.filter(({ tried }) => !tried).map(({ key }) => key));
       round.sending = batch.length > 0;
       round.label = batch[0]?.label ?? "";
+      round.holdingOut = batch[0]?.heldOut ?? false;
       return batch;
     });
   }
@@ -86,7 +88,7 @@ export class QueueStore {
         round.done += 1;
         if (status === "taught" || (status === "already" && tried)) {
           const { role } = example ?? taughtAs.find((one) => one.label === label) ?? {};
-          if (role === "held out") round.setAside += 1;
+          if (role === "held out") round.heldOut += 1;
           else round.learned[label] = (round.learned[label] ?? 0) + 1;
         } else if (status === "already") round.before += 1;
         else if (status === "conflict")
@@ -168,8 +170,9 @@ export function together(states) {
     all.conflicts.push(...conflicts.map((one) => ({ ...one, store })));
     all.round.problems.push(...round.problems);
     all.round.label ||= round.label;
+    all.round.holdingOut ||= round.holdingOut;
     all.round.sending ||= round.sending;
-    for (const name of ["done", "setAside", "before", "moved", "left"]) all.round[name] += round[name];
+    for (const name of ["done", "heldOut", "before", "moved", "left"]) all.round[name] += round[name];
     for (const [label, count] of Object.entries(round.learned))
       all.round.learned[label] = (all.round.learned[label] ?? 0) + count;
   }

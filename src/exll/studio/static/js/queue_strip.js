@@ -12,7 +12,7 @@ const READABLE = 8000; // milliseconds that a summary without problems is shown
 
 const strip = byId("queue");
 const words = h("p");
-const meter = h("progress", { "aria-label": "Photos taught" });
+const meter = h("progress", { "aria-label": "Photos sent" });
 const button = (text, onclick, kind = "") => h("button", { type: "button", class: kind, onclick, hidden: true }, text);
 const buttons = {
   tryNow: button("Try now", tryNow),
@@ -33,8 +33,8 @@ onQueue((state) => {
   now = state;
   const { waiting, stopped, conflicts, round, trouble, stopping } = state;
   const learned = Object.values(round.learned).reduce((sum, count) => sum + count, 0);
-  const { setAside, before, moved, left, problems } = round;
-  const told = learned + setAside + before + moved + left + problems.length + stopped + conflicts.length;
+  const { heldOut, before, moved, left, problems } = round;
+  const told = learned + heldOut + before + moved + left + problems.length + stopped + conflicts.length;
   const busy = waiting > 0;
   keepFocus(strip, () => {
     strip.hidden = !busy && told === 0;
@@ -54,7 +54,7 @@ onQueue((state) => {
     for (const [name, wanted] of Object.entries(shown)) buttons[name].hidden = !wanted;
   });
   strip.classList.toggle("fault", Boolean(trouble) || (!busy && problems.length > 0));
-  const news = busy ? (trouble?.message ?? "Teaching photos.") : words.textContent;
+  const news = busy ? (trouble?.message ?? `${doing(round)} photos.`) : words.textContent;
   if (!strip.hidden && news !== said) say(news);
   said = news;
   clearTimeout(leaving);
@@ -63,11 +63,13 @@ onQueue((state) => {
   if (!busy) askAbout(conflicts, true);
 });
 
+const doing = ({ holdingOut }) => (holdingOut ? "Holding out" : "Teaching");
+
 function working({ waiting, total, round, trouble, staying }) {
   const rest = staying && " Keep this page open.";
   if (trouble) return [`${trouble.message} ${counted(waiting, "photo")} still to send; trying again by itself.`, rest];
   return [
-    `Teaching ${round.done.toLocaleString("en")} of ${counted(total, "photo")}`,
+    `${doing(round)} ${round.done.toLocaleString("en")} of ${counted(total, "photo")}`,
     round.label && [": ", h("bdi", {}, round.label)],
     rest,
   ];
@@ -75,18 +77,20 @@ function working({ waiting, total, round, trouble, staying }) {
 
 function summary({ stopped, conflicts, round }, learned) {
   const labels = Object.keys(round.learned);
-  const { problems } = round;
+  const { problems, heldOut } = round;
+  const held = `${counted(heldOut, "photo")} held out`;
+  const onlyHeld = heldOut > 0 && learned === 0;
   const names = problems.slice(0, NAMED).map(({ file }, i) => [i > 0 && ", ", h("bdi", {}, file)]);
   return [
-    h("strong", {}, `Learned ${counted(learned, "photo")}`),
+    h("strong", {}, onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
     stopped > 0 ? "; cancelled." : ".",
-    problems.length > 0 && [` ${counted(problems.length, "file")} could not be learned: `, names],
+    problems.length > 0 && [` ${counted(problems.length, "file")} could not be used: `, names],
     problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
     problems.length > 0 && ".",
-    round.setAside > 0 && ` ${counted(round.setAside, "photo")} set aside for measuring.`,
-    round.before > 0 && ` ${counted(round.before, "photo")} taught before; not taught again.`,
+    heldOut > 0 && !onlyHeld && ` ${held}.`,
+    round.before > 0 && ` ${counted(round.before, "photo")} ${round.before === 1 ? "was there before and stays as it is" : "were there before and stay as they are"}.`,
     round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
     round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,
     conflicts.length > 0 && ` ${counted(conflicts.length, "photo")} in another class already.`,
@@ -94,7 +98,7 @@ function summary({ stopped, conflicts, round }, learned) {
 }
 
 function explain(problems) {
-  return showDialog(`${counted(problems.length, "file")} could not be learned`, (close) => [
+  return showDialog(`${counted(problems.length, "file")} could not be used`, (close) => [
     h(
       "ul",
       { class: "problems" },

@@ -12,39 +12,42 @@ const EVERY = 5;
 /** @param {import("./dropzone.js").Found[]} found @param {string[]} labels Classes that there are. */
 export async function receive(found, labels) {
   const folders = grouped(found);
-  const measuring = setAsideBox();
+  const measuring = measuringBox();
   if (!folders.has("")) {
     const answer = await askFolders(folders, measuring);
     if (!answer) return;
     if (answer === "folders") {
-      const options = { group: newGroup(), setAside: wanted(measuring) };
+      const options = { group: newGroup(), holdOutEvery: wanted(measuring) };
       for (const [folder, files] of folders) teach(folder, files, options);
       return;
     }
   }
   const files = found.map(({ file }) => file);
   const question = files.length === 1 ? "What is this?" : `What are these ${files.length} photos?`;
-  const label = await askLabel(question, labels, { content: [preview(files), files.length >= EVERY && measuring] });
-  if (label) teach(label, files, { setAside: wanted(measuring) });
+  const label = await askLabel(question, labels, {
+    content: preview(files),
+    beside: files.length >= EVERY && measuring,
+  });
+  if (label) teach(label, files, { holdOutEvery: wanted(measuring) });
 }
 
 function askFolders(folders, measuring) {
   const one = folders.size === 1;
   return choice(
-    one ? "Is the folder's name the class?" : `${folders.size} folders: is each a class?`,
+    one ? "Is the folder's name the class?" : `Is each of these ${folders.size} folders a class?`,
     [
-      h("p", {}, "Found:"),
       h(
         "ul",
         { class: "scroll" },
         [...folders].map(([folder, files]) => h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "photo")}`)),
       ),
-      measuring,
     ],
     [
       [one ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
       ["One class for all …", "one", ""],
     ],
+    "Cancel",
+    measuring,
   );
 }
 
@@ -58,8 +61,8 @@ function grouped(found) {
   return folders;
 }
 
-const setAsideBox = () =>
-  h("label", { class: "row" }, h("input", { type: "checkbox" }), `Set aside every ${EVERY}th photo for measuring`);
+const measuringBox = () =>
+  h("label", { class: "option" }, h("input", { type: "checkbox" }), "Hold out every fifth photo, for measuring");
 
 const wanted = (box) => (box.querySelector("input").checked ? EVERY : 0);
 

@@ -24,8 +24,8 @@ async function make(button) {
 }
 
 async function offer(place) {
-  const { examples } = await get("/api/project").catch(() => ({ examples: 1 }));
-  const words = examples
+  const { examples, held_out: heldOut } = await get("/api/project").catch(() => ({ examples: 1 }));
+  const words = examples || heldOut
     ? "Twelve kinds of drawn household objects, in a project of their own."
     : "Twelve kinds of drawn household objects, taught to this project in a few seconds.";
   const button = h("button", { type: "button" }, "Try the sample");

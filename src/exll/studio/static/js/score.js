@@ -23,7 +23,7 @@ async function look() {
     h(
       "a",
       { href: address("/evaluation") },
-      `Held out: ${percent(found.accuracy)} of ${found.examples.toLocaleString("en")} right`,
+      `Right on ${percent(found.accuracy)} of ${counted(found.examples, "held-out photo")}`,
     ),
   );
   place.title = `The model is right on ${found.right.toLocaleString("en")} of ${counted(found.examples, "photo")} that it never learned.`;

@@ -46,14 +46,14 @@ export function firstBatch(files) {
  * and the answers. Fails where trying again later may help.
  */
 export async function answersFor(batch, failures) {
-  const [{ label, group, setAside, heldOut, twoLabels }] = batch;
+  const [{ label, group, holdOutEvery, heldOut, twoLabels }] = batch;
   const files = batch.map(({ file }) => file);
   const fields = {
     label,
     group,
     files,
     two_labels: twoLabels || null,
-    set_aside: setAside || null,
+    hold_out_every: holdOutEvery || null,
     held_out: heldOut || null,
   };
   try {

@@ -25,7 +25,7 @@ function show(settings) {
     network,
     here.map(({ name, description }) => h("option", { value: name }, description ? `${name}: ${description}` : name)),
   );
-  fill(preset, options(settings.presets));
+  fill(preset, options(settings.presets.map(({ name }) => name)));
   network.value = settings.network;
   preset.value = settings.preset;
   const more = settings.networks.filter((known) => known.to_add);
@@ -40,7 +40,7 @@ function show(settings) {
   if (settings.reading) showReading(settings.reading);
   else {
     fill(byId("reading"));
-    if (before?.reading?.running) tell(`The network is now ${settings.network}.`, "", { seconds: 8 });
+    if (before?.reading?.running) tell(`The network is now ${settings.network}.`);
   }
   offerChanges();
 }
@@ -55,6 +55,7 @@ function offerChanges() {
   network.disabled = running;
   changes.network.hidden = running || network.value === current?.network;
   changes.preset.hidden = preset.value === current?.preset;
+  byId("preset-about").textContent = current?.presets.find(({ name }) => name === preset.value)?.description ?? "";
 }
 
 function showReading(reading) {
@@ -95,7 +96,7 @@ async function agreed(title, words, yes) {
 changes.network.addEventListener("click", async () => {
   const wanted = network.value;
   const words =
-    "All photos are read again in the background. You can go on meanwhile, and cancel. What was taught stays as it is.";
+    "All photos are read again in the background. You can go on working, and you can cancel it. What was taught stays as it is.";
   if (!(await agreed(`Change the network to ${wanted}?`, words, "Change the network"))) return;
   const settings = await trying(() => postJson("/api/project/network", { network: wanted }));
   if (settings) show(settings);
@@ -104,12 +105,11 @@ changes.network.addEventListener("click", async () => {
 
 changes.preset.addEventListener("click", async () => {
   const wanted = preset.value;
-  const words = "All photos are learned again. Until that is done, nobody can ask or teach. What was taught stays as it is.";
+  const words = "All photos are learned again. Until that is done, nobody can teach or ask. What was taught stays as it is.";
   if (!(await agreed(`Change the preset to ${wanted}?`, words, "Change the preset"))) return;
   preset.focus();
-  tell("Learning all photos again …", "", { seconds: 8 });
   if (await trying(() => postJson("/api/project/preset", { preset: wanted })))
-    tell(`The preset is now ${wanted}.`, "", { seconds: 8 });
+    tell(`The preset is now ${wanted}.`);
   look();
 });
 

@@ -3,9 +3,9 @@
 import { get, postJson } from "./api.js";
 import { askLabel, confirmed } from "./dialogs.js";
 import { fill, h } from "./dom.js";
-import { say, tell, trying } from "./notice.js";
+import { trying } from "./notice.js";
 import { Tiles } from "./tiles.js";
-import { lastStep, undoStep } from "./undo.js";
+import { tellStep } from "./undo.js";
 import { counted } from "./words.js";
 
 const PAGE = 120;
@@ -113,16 +113,9 @@ export class Shelf {
     const { first } = this.tiles;
     const answer = await trying(() => postJson(path, body));
     if (!answer) return false;
-    const words = `${counted(answer.changed, "photo")} ${done}.`;
-    const step = await lastStep();
-    tell(words, "", { seconds: 10, action: ["Undo", () => this.undo(step, first)] });
-    say(words);
+    tellStep(`${counted(answer.changed, "photo")} ${done}.`, answer.step, () => this.refocus(first));
     await this.refocus(first);
     return true;
-  }
-
-  async undo(step, first) {
-    if (await undoStep(step)) await this.refocus(first);
   }
 
   async refocus(first) {

@@ -3,7 +3,7 @@
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
-import { complain, say, tell } from "./notice.js";
+import { complain, forgetSteps, say, tell } from "./notice.js";
 import "./queue_strip.js";
 import "./sample.js";
 import { counted } from "./words.js";
@@ -14,6 +14,7 @@ const offered = { undo: null, redo: null };
 let news = 0;
 let told = Infinity; // the time of the last undo that this page has told of; not known before the first look
 let undoing = Promise.resolve();
+let reopening = ""; // what the foot says when the stream of news ends
 
 function state(words, busy = false) {
   strip.classList.toggle("busy", busy);
@@ -36,6 +37,7 @@ function ready(examples, classes) {
 
 /** @param {{undo: any, redo: any}} steps What undo and redo would do. */
 function offer(steps) {
+  forgetSteps(steps.undo?.id ?? 0);
   show(undo, byId("undo-what"), (offered.undo = steps.undo));
   show(redo, byId("redo-what"), (offered.redo = steps.redo));
 }
@@ -54,7 +56,7 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
   told = at;
   const here = asked || by === CLIENT;
   const words = `${here ? "Undone" : "Undone in another window"}: ${sentence}`;
-  tell(words, "", here ? { seconds: 8 } : {});
+  tell(words, "", here ? {} : { seconds: 0 });
   say(words);
 }
 
@@ -90,18 +92,25 @@ on("rebuilding", ({ done, examples }) => {
   state(`Learning your change …${share}`, true);
 });
 on("inbox", ({ waiting }) => showWaiting(waiting));
-on("changed", ({ counts, examples, waiting, undo: last, redo: undoneLast, undone }) => {
+on("changed", ({ classes, examples, waiting, undo: last, redo: undoneLast, undone }) => {
   news += 1;
   if (undone) heardUndone(undone);
   offer({ undo: last, redo: undoneLast });
   showWaiting(waiting);
-  if (!strip.classList.contains("busy")) ready(examples, Object.keys(counts).length);
+  if (!strip.classList.contains("busy")) ready(examples, classes);
 });
 on("importing", ({ done, images }) => {
   if (done < images) state(`Learning ${done} of ${counted(images, "photo")} …`, true);
   else lookSoon();
 });
-on("lost", () => state("No connection to the studio; trying again …", true));
+on("reopening", ({ change }) => {
+  reopening = `Learning all photos again with ${change} …`;
+  state(reopening, true);
+});
+on("lost", () => {
+  state(reopening || "No connection to the studio; trying again …", true);
+  reopening = ""; // the stream ends once for it
+});
 onAny(["connected", "rebuilt", "anew"], lookSoon);
 
 /** The step that is shown is the one that is meant: where another came in between, the server refuses. */
@@ -112,7 +121,7 @@ function step(kind) {
     try {
       const answer = await postJson(`/api/${kind}`, { step: id });
       if (kind === "undo") tellUndone(answer.undone, true);
-      else tell(`Redone: ${answer.redone.sentence}`, "", { seconds: 8 });
+      else tell(`Redone: ${answer.redone.sentence}`);
       offer(kind === "undo" ? { undo: answer.next, redo: answer.redo } : { undo: answer.undo, redo: answer.next });
     } catch (error) {
       complain(error);

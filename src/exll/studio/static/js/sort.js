@@ -5,11 +5,11 @@ import { byId, fill, gathered, h, nothingYet } from "./dom.js";
 import { onAny } from "./events.js";
 import { trying } from "./notice.js";
 import { Shelf } from "./shelf.js";
-import { counted } from "./words.js";
+import { photosOf } from "./words.js";
 
 const DRAGGED = "application/x-exll-examples";
 const given = new URLSearchParams(location.search);
-let counts = new Map();
+let counts = new Map(); // in words, by class
 let sides = [];
 
 /** One side: the choice of a class, and its photos. */
@@ -126,7 +126,7 @@ async function look() {
   const found = await trying(() => get("/api/classes"), look);
   if (!found) return;
   const { classes } = found;
-  counts = new Map(classes.map(({ label, examples, held_out: aside }) => [label, examples + aside]));
+  counts = new Map(classes.map((one) => [one.label, photosOf(one)]));
   if (!classes.length) {
     sides = [];
     fill(byId("sides"), nothingYet("No photos to sort yet.", "Teach two classes first"));

@@ -51,7 +51,7 @@ export class Tiles {
       mark,
       open,
     );
-    if (role === "held out") tile.append(h("span", { class: "aside" }, "set aside"));
+    if (role === "held out") tile.append(h("span", { class: "held-out" }, "held out"));
     open.addEventListener("click", () => this.open(id));
     box.addEventListener("focus", () => this.stopAt(this.numbers.indexOf(id)));
     tile.addEventListener("dblclick", (event) => event.target !== open && this.open(id));

@@ -4,9 +4,9 @@ import { address, get, postForm, postJson } from "./api.js";
 import { classField } from "./class_choice.js";
 import { askLabel, showDialog } from "./dialogs.js";
 import { byId, fill, gathered, h, quoted } from "./dom.js";
-import { tell, trying } from "./notice.js";
+import { trying } from "./notice.js";
 import { marked, Region } from "./region.js";
-import { lastStep, undoStep } from "./undo.js";
+import { tellStep, undoStep } from "./undo.js";
 import { localTime } from "./words.js";
 
 const WAYS = { ArrowRight: 1, ArrowLeft: -1 };
@@ -135,20 +135,19 @@ class Viewer {
     this.field.show(this.labels);
     this.region.start();
     const words = [status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), "."];
-    if (status === "taught") await this.done(words, () => mark.remove());
+    if (status === "taught") this.done(words, answer.step, () => mark.remove());
     else fill(this.status, h("span", {}, words));
   }
 
   /** Says what was done, with a button that takes it back. */
-  async done(words, back) {
-    const step = await lastStep();
+  done(words, step, back) {
     const undo = async () => {
       if (!(await undoStep(step))) return;
       await back();
       this.status.textContent = "Undone.";
       this.rest();
     };
-    fill(this.status, h("span", {}, words), this.action("Undo", undo, "quiet"));
+    fill(this.status, h("span", { "data-step": step }, words, " ", this.action("Undo", undo, "quiet")));
   }
 
   action(words, run, kind = "") {
@@ -226,7 +225,7 @@ class TaughtPhoto extends Viewer {
 
   draw(example) {
     const { label, name, taught_at: taught, whole, box, role } = example;
-    const aside = role === "held out";
+    const heldOut = role === "held out";
     this.url = address(whole ?? example.image);
     this.image.onload = () => box && this.mark(box, label);
     this.show(this.url, `${label || "none of the classes"}, photo ${example.id}`);
@@ -240,10 +239,10 @@ class TaughtPhoto extends Viewer {
         `, taught ${localTime(taught)}`,
       ),
       box && h("p", {}, "A region of a larger photo."),
-      aside && h("p", {}, "Set aside for measuring: it was not learned."),
+      heldOut && h("p", {}, "Held out: it is used for measuring and was not learned."),
       example.deleted && h("p", {}, "This photo was deleted."),
     );
-    fill(this.acts, !example.deleted && this.actions(label, aside));
+    fill(this.acts, !example.deleted && this.actions(label, heldOut));
     fill(
       this.links,
       label && h("a", { href: address(`/classes?class=${encodeURIComponent(label)}`) }, "See its class"),
@@ -251,10 +250,10 @@ class TaughtPhoto extends Viewer {
     );
   }
 
-  actions(label, aside) {
+  actions(label, heldOut) {
     return [
       this.action("Move to another class", () => this.move()),
-      label && this.action(aside ? "Learn from it" : "Set aside", () => this.setAside(!aside)),
+      label && this.action(heldOut ? "Learn from it" : "Hold out", () => this.holdOut(!heldOut)),
       this.action("Delete", () => this.change("/api/examples/delete", {}, "Deleted."), "danger"),
     ];
   }
@@ -274,11 +273,11 @@ class TaughtPhoto extends Viewer {
     if (label) await this.change("/api/examples/relabel", { label }, `Moved to "${label}".`);
   }
 
-  async setAside(aside) {
-    const answer = await trying(() => postJson("/api/examples/set-aside", { ids: [this.number], held_out: aside }));
+  async holdOut(heldOut) {
+    const answer = await trying(() => postJson("/api/examples/hold-out", { ids: [this.number], held_out: heldOut }));
     if (!answer) return;
     await this.load();
-    await this.done(aside ? "Set aside: it is used for measuring only." : "Learned.", () => this.load());
+    this.done(heldOut ? "Held out: it is used for measuring only." : "Learned.", answer.step, () => this.load());
     this.acts.children[1]?.focus();
   }
 
@@ -291,11 +290,11 @@ class TaughtPhoto extends Viewer {
     this.list.splice(i, 1);
     if (!this.list.length) {
       this.close();
-      tell(words, "Undo takes it back.", { seconds: 8 });
+      tellStep(words, answer.step);
       return;
     }
     await this.go(this.list[Math.min(i, this.list.length - 1)]);
-    await this.done(words, () => {
+    this.done(words, answer.step, () => {
       this.list.splice(i, 0, number);
       return this.go(number);
     });

@@ -5,6 +5,10 @@ export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
+/** Photos as every page counts them: those that were taught, and apart from them those held out. */
+export const photosOf = ({ examples, held_out: heldOut }) =>
+  heldOut ? `${counted(examples, "photo")} taught, ${heldOut.toLocaleString("en")} held out` : counted(examples, "photo");
+
 /** With one digit, as exll prints it: 0% is none and 100% all, and nothing else is rounded to them. */
 export function percent(share) {
   if (share === 0 || share === 1) return `${share * 100}%`;
