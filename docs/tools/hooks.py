@@ -1,6 +1,7 @@
 """Hooks of MkDocs: pages from the files beside docs/, and formulas as MathML, which browsers draw by themselves."""
 
 import html
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ PAGES = {
     "CODE_OF_CONDUCT.md": "conduct.md",
     "training/README.md": "training.md",
 }
+LINK = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -56,11 +58,19 @@ def on_page_content(content: str, **_: object) -> str:
 
 def _page(name: str) -> str:
     """The text with its links as they are inside docs/; what has no page is named and not linked."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    text = re.sub(r"\]\(docs/", "](", text)
-    for other, page in PAGES.items():
-        text = text.replace(f"]({other})", f"]({page})")
-    return re.sub(r"\[([^]]+)\]\((?:examples|benchmarks|tests|src|\.\.)[^)]*\)", r"`\1`", text)
+
+    def inside(link: re.Match[str]) -> str:
+        words, target = link.groups()
+        if target.startswith(("#", "http")):
+            return link[0]
+        path, _, anchor = target.partition("#")
+        named = os.path.normpath((ROOT / name).parent / path).removeprefix(f"{ROOT}/")
+        page = PAGES.get(named, named.removeprefix("docs/"))
+        if named not in PAGES and not (named.startswith("docs/") and (ROOT / named).is_file()):
+            return words if words.startswith("`") else f"`{words}`"
+        return f"[{words}]({page}#{anchor})" if anchor else f"[{words}]({page})"
+
+    return LINK.sub(inside, (ROOT / name).read_text(encoding="utf-8"))
 
 
 def _mathml(formula: str, block: bool) -> str:
