@@ -69,7 +69,7 @@ class Side {
     fill(
       this.title,
       h("bdi", { class: "unseen" }, this.label),
-      h("span", { class: "count" }, counted(counts.get(this.label) ?? 0, "photo")),
+      h("span", { class: "count" }, counts.get(this.label) ?? ""),
     );
     const same = this.label === this.other.label;
     this.across.hidden = same;
