@@ -14,6 +14,7 @@ ROLE = re.compile(r":(?:class|meth|func|mod|data|attr|exc):`~?\.?([\w.]+)`")
 DOCTEST = re.compile(r"^>>> .*(?:\n(?!\s*$).+)*", re.MULTILINE)
 LIST = re.compile(r"(?<=[^\n])\n(?=- )")  # Markdown wants an empty line before a list
 SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(?:\S.* : .*\n(?:    .*\n)*)+", re.MULTILINE)
+FORMULA = re.compile(r"(?<!\$)\$([^$`]+)\$(?!\$)")
 PAGE = re.compile(r"docs/([\w-]+)\.md")
 PUBLIC = "exll."
 
@@ -33,6 +34,7 @@ def as_markdown(text: str, obj: griffe.Object) -> str:
     text = SECTION.sub("", text) + "".join(f"\n\n{_described(section)}" for section in sections)
     text = ROLE.sub(lambda role: _link(role[1], obj), text)
     text = re.sub(r"^::$", "", text, flags=re.MULTILINE).replace("::\n", ":\n")
+    text = FORMULA.sub(r"\\(\1\\)", text)
     text = PAGE.sub(r"[docs/\1.md](../\1.md)", text)
     text = DOCTEST.sub(lambda block: f"```pycon\n{block[0]}\n```", text)
     return LIST.sub("\n\n", text, count=1) if "\n- " in text else text

@@ -76,3 +76,8 @@ def test_docstrings_are_shown_without_their_markup(site: Path) -> None:
     for page in (site / "reference").glob("*.html"):
         words = "".join(Loaded(page).words)
         assert not re.findall(r":\w+:`|:(?:meth|class|mod|func):|>>>|\$\$|``", words), page
+
+
+def test_a_dollar_sign_of_a_shell_is_no_formula(site: Path) -> None:
+    assert "$(exll completion" in (site / "cli.html").read_text("utf-8")
+    assert "<math" in (site / "concepts" / "precision.html").read_text("utf-8")
