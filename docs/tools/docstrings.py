@@ -56,7 +56,7 @@ def _found(name: str, obj: griffe.Object) -> str | None:
     import exll
     import exll.baselines
 
-    if name.removeprefix("exll.baselines.") in exll.baselines.__all__:
+    if name in {f"exll.baselines.{one}" for one in exll.baselines.__all__}:
         return name
     parts = name.removeprefix(PUBLIC).split(".")
     if parts[0] in exll.__all__:
