@@ -54,7 +54,10 @@ def _link(name: str, obj: griffe.Object) -> str:
 
 def _found(name: str, obj: griffe.Object) -> str | None:
     import exll
+    import exll.baselines
 
+    if name in {f"exll.baselines.{one}" for one in exll.baselines.__all__}:
+        return name
     parts = name.removeprefix(PUBLIC).split(".")
     if parts[0] in exll.__all__:
         return PUBLIC + ".".join(parts)
