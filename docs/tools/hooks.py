@@ -1,47 +1,33 @@
-"""Hooks of MkDocs: pages from the files beside docs/, and formulas as MathML, which browsers draw by themselves."""
+"""Hooks of MkDocs: pages from files beside docs/ and from notebooks, and formulas as MathML, which needs no script."""
 
 import html
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from nbconvert import MarkdownExporter
 
 ROOT = Path(__file__).resolve().parents[2]
-# A file of the root that becomes a page when it is there; its place is in the navigation of mkdocs.yml.
+# Files outside of docs/ that become pages; their place is in the navigation of mkdocs.yml.
 PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
-    "CODE_OF_CONDUCT.md": "conduct.md",
     "training/README.md": "training.md",
 }
 LINK = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Not every copy has every file: what is missing is left out of the navigation."""
-    sources = {page: ROOT / name for name, page in PAGES.items()}
-
-    def there(entry: Any) -> bool:
-        page = next(iter(entry.values())) if isinstance(entry, dict) else entry
-        return isinstance(page, list) or sources.get(page, ROOT / "docs" / page).exists()
-
-    for section in config.nav:
-        for pages in section.values():
-            if isinstance(pages, list):
-                pages[:] = filter(there, pages)
-    return config
-
-
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, page in PAGES.items():
-        if (ROOT / name).exists():
-            files.append(File.generated(config, page, content=_page(name)))
+        files.append(File.generated(config, page, content=_page(name)))
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for name, content in _notebook(path).items():
+            files.append(File.generated(config, f"notebooks/{name}", content=content))
     return files
 
 
@@ -71,6 +57,14 @@ def _page(name: str) -> str:
         return f"[{words}]({page}#{anchor})" if anchor else f"[{words}]({page})"
 
     return LINK.sub(inside, (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _notebook(path: Path) -> dict[str, str | bytes]:
+    """The notebook as a page, and its pictures."""
+    resources = {"output_files_dir": path.stem, "unique_key": path.stem}
+    text, found = MarkdownExporter().from_filename(str(path), resources=resources)
+    text = text.replace("](../docs/", "](../").replace(".ipynb)", ".md)")
+    return {f"{path.stem}.md": text, **found["outputs"]}
 
 
 def _mathml(formula: str, block: bool) -> str:

@@ -81,3 +81,13 @@ def test_docstrings_are_shown_without_their_markup(site: Path) -> None:
 def test_a_dollar_sign_of_a_shell_is_no_formula(site: Path) -> None:
     assert "$(exll completion" in (site / "cli.html").read_text("utf-8")
     assert "<math" in (site / "concepts" / "precision.html").read_text("utf-8")
+
+
+def test_complete_programs_and_notebooks_are_shown(site: Path) -> None:
+    examples = (site / "examples.html").read_text(encoding="utf-8")
+    for program in (ROOT / "examples").glob("*.py"):
+        assert program.name in examples.partition("<h1")[2]
+    notebook = site / "notebooks" / "first_photos.html"
+    pictures = [address for address in Loaded(notebook).addresses if address.startswith("first_photos/")]
+    assert pictures
+    assert all((notebook.parent / picture).exists() for picture in pictures)
