@@ -34,9 +34,9 @@ def demo(
     ] = Path("exll-demo"),
     browser: Annotated[bool, typer.Option(help="Open the first page in a browser, where there is a desktop.")] = True,
 ) -> None:
-    """Teach drawings of household objects, each shown once; ask about others, and explain the answers on pages.
+    """Teach drawings of household objects, each shown once, ask about others, and explain the answers on web pages.
 
-    One kind is asked about before it is taught, and once more afterwards.
+    One kind of object is asked about twice: before it is taught and afterwards.
     """
     from rich.console import Console
 

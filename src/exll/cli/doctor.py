@@ -13,9 +13,10 @@ CAMERA = (
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Say what is installed, what is missing and what is broken here, and what to do.
+    """Say what is installed, missing or broken on this machine, and what to do about it.
 
-    What is missing adds something and is not needed for the rest. Exits with 1 if something is broken that exll needs.
+    Missing parts are optional: each adds a feature, and everything else works without it. The exit code is 1 if
+    something that exll needs is broken.
     """
     from json import dumps
 

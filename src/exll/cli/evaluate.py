@@ -44,8 +44,8 @@ def evaluate(
 ) -> None:
     """Count right answers on labelled data.
 
-    Shows how many answers of exll predict are right, wrong, unusual ("maybe") and unknown, in all and per class; which
-    classes are confused; and whether the confidence is as high as the share of right answers.
+    Shows how many answers of exll predict are right, wrong, unusual ("maybe") and unknown, in total and per class;
+    which classes are confused; and whether the confidence is as high as the share of right answers.
     """
     from json import dumps
 

@@ -80,7 +80,7 @@ def learn(
     looks: LooksOption = None,
     label: LabelOption = None,
     every: EveryOption = 1,
-    again: Annotated[bool, typer.Option("--again", help="Teach data again that was learned before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Teach the data even if it was learned before.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable file.")] = False,
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between two saves.")] = 30.0,
     threads: ThreadsOption = None,
@@ -93,7 +93,7 @@ def learn(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, max=256, help="How many processes of this machine learn.")
+        int | None, typer.Option(min=1, max=256, help="The number of processes on this machine to learn with.")
     ] = None,
     scheduler: Annotated[
         str | None,

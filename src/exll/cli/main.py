@@ -45,7 +45,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
     ("learn", learn, "Teach a model with photos, a table, a video or features."),
     ("predict", predict, "Say what images show."),
     ("evaluate", evaluate, "Count right answers on labelled data."),
-    ("calibrate", calibrate, "Adjust the confidence to where it is used."),
+    ("calibrate", calibrate, "Adjust the confidence to a new place."),
     ("explain", explain, "Explain the answer for an image."),
     ("rules", rules, "Show the rules of a model."),
     ("progress", progress, "Say which classes need more examples."),
@@ -58,7 +58,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (  # each summary f
     ("studio", studio, "Teach, ask and correct in the browser."),
     ("map", map_command, "Draw which groups of examples look alike."),
     ("doctor", doctor, "Say what is missing or broken here."),
-    ("completion", completion, "Print a script for the Tab key of a shell."),
+    ("completion", completion, "Print a shell script for Tab completion."),
 )
 for name, command, summary in COMMANDS:
     app.command(name, short_help=summary)(command)
