@@ -19,6 +19,7 @@ PAGES = {
     "training/README.md": "training.md",
 }
 LINK = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
+NOTEBOOK = re.compile(r"\]\(\.\./notebooks/(\w+)\.ipynb\)")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -32,10 +33,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Links from docs/ to a file of the root lead to its page."""
+    """Links from docs/ to a file outside of it lead to its page."""
     for name, page in PAGES.items():
         markdown = markdown.replace(f"](../{name})", f"]({page})")
-    return markdown
+    return NOTEBOOK.sub(r"](notebooks/\1.md)", markdown)
 
 
 def on_page_content(content: str, **_: object) -> str:

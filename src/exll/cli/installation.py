@@ -21,6 +21,7 @@ IMPORTED = {"scikit-learn": "sklearn", "pillow": "PIL"}  # a package by the name
 EXTRAS = {
     "bench": "reports of benchmarks in several processes, and maps as PNG",
     "cluster": "learning on several machines",
+    "docs": "building the documentation site",
     "dev": "tests and checks of exll itself",
     "heic": "HEIC photos of telephones",
     "lite1": "the network efficientnet_lite1",
