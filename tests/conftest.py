@@ -9,6 +9,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, several te
 import pytest
 from hypothesis import settings
 
+from commands import exll
+from made_once import made_once
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job, where Ctrl-C could not be tested
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -26,6 +29,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.fuzz)
+
+
+@pytest.fixture(scope="session")
+def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which ``exll demo`` ran; ``said.txt`` has what it printed."""
+    with made_once(tmp_path_factory, "after-demo") as folder:
+        if not folder.exists():
+            folder.mkdir()
+            result = exll("demo", cwd=folder)
+            assert result.returncode == 0, result.stderr
+            (folder / "said.txt").write_text(result.stdout)
+    return folder
 
 
 @pytest.fixture

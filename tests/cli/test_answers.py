@@ -24,7 +24,7 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     picture(2, 99).save(tmp_path / "new.png")
     words = exll("explain", model, tmp_path / "new.png").stdout
     assert words.startswith('"kind 2" (')
-    assert "inference" in words
+    assert "The nearest single group and the classes as a whole both give" in words
     assert 'hit          "kind 2", similarity 0.' in words
     assert 'near miss    "kind ' in words
     assert exll_json("explain", model, tmp_path / "new.png")["hit"]["label"] == "kind 2"

@@ -138,8 +138,8 @@ def test_a_copy_that_does_not_fit_beside_the_picture_is_refused(monkeypatch: pyt
 
 
 def large_images(folder: Path) -> list[Path]:
-    """One of 100 megapixels and others of 36, in small files: six at once would take far more than the limit."""
-    side = 6000
+    """One of 100 megapixels and others of 25, in small files: six at once would take far more than the limit."""
+    side = 5000
     frames = [Image.new("P", (side, side), colour) for colour in (3, 5)]
     rgb = Image.new("RGB", (side, side), (9, 99, 200))
     contents = {
