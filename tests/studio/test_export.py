@@ -3,6 +3,7 @@
 import csv
 import io
 import shutil
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -265,7 +266,7 @@ def test_whatever_way_of_packing_is_damaged_only_its_entry_is_lost(studio: Serve
 def test_a_disk_that_cannot_be_written_is_not_told_as_a_damaged_zip(studio: Served) -> None:
     shutil.rmtree(studio.project.folder / "images")
     with pytest.raises(OSError, match="images"):
-        import_dataset(studio.project, io.BytesIO(zipped({"mug/1.png": png(0, 1)})))
+        import_dataset(studio.project, io.BytesIO(zipped({"mug/1.png": png(0, 1)})), threading.Event())
 
 
 def test_a_zip_that_unpacks_to_too_much_is_refused(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def import_zip(project: Project) -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("mug/1.png", png(0, 1))
-    import_dataset(project, file)
+    import_dataset(project, file, threading.Event())
 
 
 def fill(project: Project) -> None:

@@ -184,6 +184,18 @@ def test_an_import_ends_when_it_is_cancelled_or_undone(
     assert undone(studio) == ([] if way == "/api/undo" else ['Taught 2 photos of "mug".'])
 
 
+def test_an_import_that_was_undone_ends_also_after_another_step(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def undo_and_teach() -> None:
+        studio.post("/api/undo")
+        studio.taught("pan", png(1, 0))  # what is undone is gone then
+
+    after_the_first_batch(studio, monkeypatch, undo_and_teach)
+    assert studio.client.post("/api/project/import", files=zip_of_mugs(6)).json()["stopped"]
+    assert studio.project.store.counts() == {"pan": 1}
+
+
 @pytest.mark.parametrize("group", ["a" * 65, "a b", "a\n", "a\u0000b", "ä", "<b>", "'; DROP TABLE edits; --"])
 def test_an_odd_group_is_refused(studio: Served, group: str) -> None:
     response = studio.teach("mug", png(0, 0), group=group)

@@ -81,42 +81,43 @@ class Entry:
     taught_at: float | None = None
 
 
-def import_dataset(project: Project, file: BinaryIO) -> Imported:
+def import_dataset(project: Project, file: BinaryIO, stop: threading.Event) -> Imported:
     """Teach every photo under the name of its folder, or as the manifest says, some at a time; each batch is safe as
-    soon as it is done. One zip is one step to undo. It stops when its event in ``project.imports`` is set."""
-    stop = threading.Event()
-    project.imports.add(stop)
-    try:
-        with ZipReader(file) as archive:
-            return _Import(project, archive, stop).run()
-    finally:
-        project.imports.discard(stop)
+    soon as it is done. One zip is one step to undo. It ends when ``stop`` is set or the step is undone."""
+    with ZipReader(file) as archive:
+        return _Import(project, archive, stop).run()
 
 
 class _Import:
     def __init__(self, project: Project, archive: ZipReader, stop: threading.Event) -> None:
         self._project, self._archive, self._stop = project, archive, stop
         self._imported = Imported()
-        self._group = secrets.token_hex(8)
+        self._group, self._begun = secrets.token_hex(8), False
         self._sources: dict[zipfile.ZipInfo, str | UnreadableError] = {}  # digests; at most one per entry of the zip
         self._labels: defaultdict[str, set[str]] = defaultdict(set)  # that the manifest gives a photo, by its digest
 
     def run(self) -> Imported:
         entries = self._entries()
+        try:
+            self._teach_all(entries)
+        finally:
+            self._tell(len(entries), len(entries))  # pages show progress until then
+        return self._imported
+
+    def _tell(self, done: int, images: int) -> None:
+        self._project.events.publish("importing", {"done": done, "images": images})
+
+    def _teach_all(self, entries: list[Entry]) -> None:
         for start in range(0, len(entries), BATCH):
             if self._project.closing.is_set():
                 raise BusyError(
                     "the project is being closed.", "Import the zip again; photos that are here already are skipped."
                 )
-            if self._stop.is_set() or self._project.store.was_undone(self._group):
-                self._imported.stopped = True
+            if self._stop.is_set():
                 break
             self._teach(entries[start : start + BATCH])
-            done = min(start + BATCH, len(entries))
-            self._project.events.publish("importing", {"done": done, "images": len(entries)})
-        if self._imported.stopped:
-            self._project.events.publish("importing", {"done": len(entries), "images": len(entries)})
-        return self._imported
+            self._tell(min(start + BATCH, len(entries)), len(entries))
+        self._imported.stopped = self._stop.is_set()
 
     def _entries(self) -> list[Entry]:
         """Those of the manifest in its order, then the others in that of the archive."""
@@ -194,9 +195,19 @@ class _Import:
             except ImageError as error:
                 self._imported.refuse(entry.name, str(error), getattr(error, "hint", ""))
         for (label, role, two), run in groupby(offered, lambda offer: (offer[0].label, offer[0].role, offer[1])):
-            work = partial(teach_images, self._project, [offer for *_, offer in run], label, two, IMPORT)
-            for result in self._project.live.write_patiently(partial(work, group=self._group, role=role)):
+            work = partial(self._write, [offer for *_, offer in run], label, two, role)
+            for result in self._project.live.write_patiently(work):
                 self._imported.add(result)
+
+    def _write(self, offers: list[Offered], label: str, two: bool, role: Role) -> list[FileResult]:
+        """Whoever undoes an import stops it: between two writes nobody else writes."""
+        if self._begun and not self._project.store.stands(self._group):
+            self._stop.set()
+        if self._stop.is_set():
+            return []
+        results = teach_images(self._project, offers, label, two, IMPORT, group=self._group, role=role)
+        self._begun |= any(result.status == "taught" for result in results)
+        return results
 
     def _offered(self, entry: Entry) -> tuple[bool, Offered]:
         """And whether the photo may have two labels: where the manifest gives it both."""

@@ -184,8 +184,9 @@ def _note_kept(connection: sqlite3.Connection, edit: Edit) -> None:
         connection.execute(f"DELETE FROM kept WHERE (example, label) IN ({noted})", (edit.id,))
 
 
-def was_undone(connection: sqlite3.Connection, group: str) -> bool:
-    return connection.execute("SELECT 1 FROM edits WHERE group_id = ? AND undone", (group,)).fetchone() is not None
+def stands(connection: sqlite3.Connection, group: str) -> bool:
+    """Whether there is a step of this group that is not undone."""
+    return connection.execute("SELECT 1 FROM edits WHERE group_id = ? AND NOT undone", (group,)).fetchone() is not None
 
 
 def _last_of_group(connection: sqlite3.Connection, group: str | None, anywhere: bool) -> int | None:

@@ -28,16 +28,19 @@ def fill_with_sample(project: Project, stopped: Callable[[], bool]) -> None:
     ]
     group, done = secrets.token_hex(8), 0
     project.events.publish("importing", {"done": done, "images": len(drawings)})
-    with ThreadPoolExecutor(THREADS, "studio drawing") as pool:
-        offers = pool.map(lambda drawing: _drawn(project, home, drawing[1]), drawings)
-        for role, label, run in _runs(drawings, offers):
-            if stopped() or project.closing.is_set():
-                pool.shutdown(cancel_futures=True)
-                return
-            work = partial(teach_images, project, run, label, False, group=group, role=role)
-            project.live.write_patiently(work)
-            done += len(run)
-            project.events.publish("importing", {"done": done, "images": len(drawings)})
+    try:
+        with ThreadPoolExecutor(THREADS, "studio drawing") as pool:
+            offers = pool.map(lambda drawing: _drawn(project, home, drawing[1]), drawings)
+            for role, label, run in _runs(drawings, offers):
+                if stopped() or project.closing.is_set():
+                    pool.shutdown(cancel_futures=True)
+                    return
+                work = partial(teach_images, project, run, label, False, group=group, role=role)
+                project.live.write_patiently(work)
+                done += len(run)
+                project.events.publish("importing", {"done": done, "images": len(drawings)})
+    finally:
+        project.events.publish("importing", {"done": len(drawings), "images": len(drawings)})  # or pages go on waiting
 
 
 def _drawn(project: Project, home: Household, example: Example) -> Offered:

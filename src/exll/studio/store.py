@@ -34,8 +34,8 @@ from exll.studio.edits import (
     log_kept,
     log_taught,
     next_redo,
+    stands,
     undo_or_redo,
-    was_undone,
 )
 from exll.studio.errors import ConflictError, MissingError
 from exll.studio.inbox_rows import AskedPhoto
@@ -213,9 +213,9 @@ class Store:
     def next_redo(self) -> Edit | None:
         return next_redo(self._reading())
 
-    def was_undone(self, group: str) -> bool:
-        """Whether the step that this group began is undone now."""
-        return was_undone(self._reading(), group)
+    def stands(self, group: str) -> bool:
+        """Whether there is a step of this group that is not undone."""
+        return stands(self._reading(), group)
 
     def history(self, before: int, limit: int) -> list[Edit]:
         return history(self._reading(), before, limit)

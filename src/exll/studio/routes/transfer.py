@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -80,7 +81,12 @@ async def import_zip(
 ) -> ImportAnswer:
     """Teach every photo of a zip under the name of its folder, or as its manifest says; the event 'importing' tells how
     far it is. All of it is one step to undo."""
-    imported = await project.studying.run(import_dataset, project, file.file)
+    stop = threading.Event()
+    project.imports.add(stop)  # before its turn comes: it can be cancelled while it waits
+    try:
+        imported = await project.studying.run(import_dataset, project, file.file, stop)
+    finally:
+        project.imports.discard(stop)
     return ImportAnswer(
         taught=imported.taught,
         held_out=imported.held_out,
