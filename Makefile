@@ -84,4 +84,4 @@ release: | $(BIN)/python
 	$(BIN)/python tools/check_release.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site dist

@@ -111,7 +111,7 @@ def test_a_correction_teaches_once_and_says_what_it_changed(taught: Served) -> N
     assert answer["turned"] or "is not enough to change the answer" in answer["sentence"]
     assert taught.project.store.counts()["kind 9"] == 1
     again = taught.client.post("/api/correct", data=fields).json()
-    assert (again["status"], again["example"]) == ("already", None)
+    assert (again["status"], again["example"]["label"], again["step"]) == ("already", "kind 9", None)
     assert "not taught twice" in again["sentence"]
     assert taught.project.store.counts()["kind 9"] == 1
     fields["label"] = "kind 1"

@@ -157,6 +157,7 @@ def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
     import os
     import shutil
     import sys
+    from shlex import quote
 
     from exll.installing import install_command
 
@@ -166,7 +167,10 @@ def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
     return [
         ("Teach your own photos, a folder with one sub-folder per kind", f"{programs}exll learn FOLDER -m things.exll"),
         ("Ask about a photo, with the reasons on a page", f"{programs}exll explain things.exll PHOTO -o why.html"),
-        ("See how often the model of this demo is right", f"{programs}exll evaluate {model} {out / 'asked'}"),
+        (
+            "See how often the model of this demo is right",
+            f"{programs}exll evaluate {quote(str(model))} {quote(str(out / 'asked'))}",
+        ),
         ("Install the studio, to teach and ask in the browser", f"{programs}{install_command('studio')}"),
         ("Start the studio", f"{programs}exll studio my-things"),
         ("See all commands", f"{programs}exll --help"),

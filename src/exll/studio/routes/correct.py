@@ -6,7 +6,8 @@ from fastapi import APIRouter, Form
 from pydantic import BaseModel, Field
 
 from exll.explain.wording import confidence
-from exll.studio.actions import Belief, Offered, Status, correct
+from exll.studio.actions import Belief, FileResult, Offered, Status, correct
+from exll.studio.edits import HELD_OUT, Edit
 from exll.studio.errors import ConflictError
 from exll.studio.project import Project
 from exll.studio.recent_images import RecentImage
@@ -30,6 +31,7 @@ class CorrectAnswer(BaseModel):
     after: BeliefShape
     turned: bool = Field(description="whether the model says the right label now")
     sentence: str
+    step: int | None = Field(description="the step that undo takes back; null where nothing changed")
 
 
 @router.post("/correct")
@@ -45,18 +47,25 @@ async def correct_answer(
     """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now.
     With ``move``, an image of another class is moved."""
     offer = await about_image(project, file, asked, box, _offered)
-    result, before, after = await change(project, lambda: correct(project, offer, label, two_labels, move))
+
+    def make() -> tuple[FileResult, Belief, Belief, Edit | None]:
+        result, before, after = correct(project, offer, label, two_labels, move)
+        return result, before, after, project.store.last_edit() if result.status in ("taught", "moved") else None
+
+    result, before, after, step = await change(project, make)
     if result.status == "conflict":
         raise ConflictError(result.error, result.hint)
+    known = result.example or next((one for one in result.taught_as if one.label == label), None)
     turned = after.prediction is not None and after.prediction.known and after.prediction.label == label
     return CorrectAnswer(
         label=label,
         status=result.status if result.status in ("taught", "moved") else "already",
-        example=None if result.example is None else ExampleShape.of(result.example),
+        example=None if known is None else ExampleShape.of(known),
         before=_belief(before),
         after=_belief(after),
         turned=turned,
-        sentence=_sentence(label, result.status, before, after, turned),
+        sentence=_sentence(label, result.status, known is not None and known.role == HELD_OUT, before, after, turned),
+        step=None if step is None else step.id,
     )
 
 
@@ -69,9 +78,9 @@ def _belief(belief: Belief) -> BeliefShape:
     return BeliefShape(prediction=prediction, probability=belief.probability)
 
 
-def _sentence(label: str, status: Status, before: Belief, after: Belief, turned: bool) -> str:
+def _sentence(label: str, status: Status, held_out: bool, before: Belief, after: Belief, turned: bool) -> str:
     if status == "already":
-        return f'This image was taught as "{label}" before; it was not taught twice.'
+        return f'This image was {"held out" if held_out else "taught"} as "{label}" before; it was not taught twice.'
     change = f"from {confidence(before.probability)} to {confidence(after.probability)}"
     if status == "moved":
         return f'Moved: the probability of "{label}" went {change}.'

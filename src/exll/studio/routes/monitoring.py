@@ -25,6 +25,6 @@ async def health() -> Health:
 @router.get("/api/events", response_class=StreamingResponse, responses=PROBLEMS)
 async def events(project: CurrentProject) -> StreamingResponse:
     """Server-sent events: hello, changed (with the counts, the step that undo would take back and, after an undo, what
-    it took back; answers have the change already), rebuilding (where they have not) and rebuilt, importing; missed asks
-    a slow page to look anew."""
+    it took back; answers have the change already), rebuilding (where they have not) and rebuilt, importing, reading
+    (with another network), reopening, settings, versions, evaluation, inbox; missed asks a slow page to look again."""
     return StreamingResponse(project.events.subscribe(), media_type="text/event-stream")

@@ -4,7 +4,7 @@ import { wait } from "./dom.js";
 
 const TRIES = 6;
 const { root: ROOT = "", project: KEY = "" } = document.body.dataset; // where this project lives, and which it is
-const KEPT = /^\/api\/examples\/\d+\/(image|thumbnail|whole)$/; // browsers keep them; another project may come to live there
+const KEPT = /^\/api\/(examples|inbox)\/\d+\/(image|thumbnail|whole)$/; // browsers keep them; another project may come to live there
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
 
 /** Who asks: this tab. Steps carry it, so that one can tell one's own from others'. */

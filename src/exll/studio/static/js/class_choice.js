@@ -2,7 +2,7 @@
 
 import { showDialog } from "./dialogs.js";
 import { fill, h } from "./dom.js";
-import { simple, percent } from "./words.js";
+import { confidence, simple } from "./words.js";
 
 const MOST_CHIPS = 12;
 const LEAST_SHOWN = 0.01; // less probable classes have no number
@@ -76,7 +76,7 @@ export function classField(words, chosen) {
             "button",
             { type: "button", onclick: () => chosen(label) },
             h("bdi", {}, label),
-            shares[label] >= LEAST_SHOWN && h("span", { class: "share" }, ` ${percent(shares[label])}`),
+            shares[label] >= LEAST_SHOWN && h("span", { class: "share" }, ` ${confidence(shares[label])}`),
           ),
         ),
       found.length > MOST_CHIPS &&

@@ -3,12 +3,12 @@
 import { askExisting } from "./class_choice.js";
 import { ClassRow } from "./class_row.js";
 import { askLabel } from "./dialogs.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, quoted } from "./dom.js";
 import { say } from "./notice.js";
 import { adviceWords, weakest } from "./progress.js";
 import { simple } from "./words.js";
 
-const NAMED = "named classes"; // named, but without a photo yet: the server does not know them
+const NAMED = `named classes ${document.body.dataset.project}`; // named, but without a photo yet: the server does not know them
 const SEARCHED_FROM = 9;
 const ONCE = "record by two presses";
 
@@ -154,7 +154,7 @@ export class ClassList {
   help(classes) {
     const found = weakest(classes);
     const named = found && h("button", { type: "button", class: "link", onclick: () => this.goTo(this.row(found.label)) }, h("bdi", {}, found.label));
-    fill(byId("help"), ...(found ? ["What would help most: ", named, ". ", ...adviceWords(found)] : [overall(classes)]));
+    fill(byId("help"), ...(found ? ["What would help most: ", named, ". ", ...adviceWords(found)] : overall(classes)));
   }
 
   find() {
@@ -183,5 +183,8 @@ export class ClassList {
   }
 }
 
-const overall = (classes) =>
-  classes.length ? "Every class seems to have enough photos." : "Name the first class, then show it.";
+function overall(classes) {
+  if (!classes.length) return ["Name the first class, then show it."];
+  const empty = classes.find(({ examples }) => !examples);
+  return empty ? ["Next: show ", quoted(empty.label), "."] : ["Every class seems to have enough photos."];
+}

@@ -93,8 +93,9 @@ export class ClassRow {
   count(examples) {
     this.number.textContent = examples.toLocaleString("en");
     this.noun.textContent = examples === 1 ? " photo" : " photos";
-    this.all.classList.toggle("none", examples === 0); // its place is kept: nothing may move
-    this.all.disabled = examples === 0;
+    const none = examples + (this.found?.held_out ?? 0) === 0;
+    this.all.classList.toggle("none", none); // its place is kept: nothing may move
+    this.all.disabled = none;
     this.advise(examples);
   }
 

@@ -3,6 +3,7 @@
 import { postForm } from "./api.js";
 import { byId, fill, quoted } from "./dom.js";
 import { complain, say } from "./notice.js";
+import { undoStep } from "./undo.js";
 import { confidence } from "./words.js";
 
 const GONE = 404; // the server keeps what was asked about only for a while
@@ -11,17 +12,24 @@ const [words, undo, bars] = ["did-words", "did-undo", "bars"].map(byId);
 export class Correction {
   /** @param {() => void} changed Called when the answer may be another. */
   constructor(changed) {
-    Object.assign(this, { changed, busy: false });
+    Object.assign(this, { changed, busy: false, step: null });
     undo.addEventListener("click", () => {
+      const { step } = this;
       this.hint("");
-      byId("undo").click(); // which says what it has taken back
+      undoStep(step);
     });
+  }
+
+  /** Whether what is said here is of the newest step, which undo would take back. */
+  isOf(newest) {
+    return this.busy || (this.step !== null && this.step === newest?.id);
   }
 
   /** @param {string} hint What to do, while nothing was done. */
   hint(hint) {
     if (document.activeElement === undo) byId("other").focus({ preventScroll: true });
     undo.hidden = true;
+    this.step = null;
     fill(words, hint);
   }
 
@@ -53,12 +61,13 @@ export class Correction {
     return postForm("/api/correct", { file, ...fields });
   }
 
-  show({ label, status, before, after, turned }) {
+  show({ label, status, before, after, turned, step, example }) {
     if (status === "already") {
       this.hint("");
-      fill(words, "Taught as ", quoted(label), " before; not taught again.");
+      fill(words, example?.role === "held out" ? "Held out as " : "Taught as ", quoted(label), " before; not taught again.");
       return;
     }
+    this.step = step;
     const change = `: ${confidence(before.probability)} → ${confidence(after.probability)}.`;
     this.#tell(status === "moved" ? "Moved to " : "Taught as ", quoted(label), change, !turned && " The answer is still another one.");
   }

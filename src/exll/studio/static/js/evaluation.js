@@ -23,7 +23,7 @@ async function look() {
   if (!found) byId("result").textContent = "Measuring …";
   const answer = await trying(() => get("/api/evaluation"), look);
   if (!answer) {
-    byId("result").textContent = "";
+    if (!found) byId("result").textContent = "";
     return;
   }
   found = answer;

@@ -10,6 +10,7 @@ import { tellStep } from "./undo.js";
 import { counted, localTime, photosOf } from "./words.js";
 
 const PAGE = 60;
+const MOST = 500; // steps that are shown
 let shown = PAGE;
 
 const when = (seconds) => h("time", { datetime: new Date(1000 * seconds).toISOString() }, localTime(seconds));
@@ -29,7 +30,7 @@ async function look() {
     byId("steps"),
     steps.length ? steps.map(stepItem) : h("li", { class: "faint" }, "Nothing was done yet."),
   );
-  byId("more").hidden = next === null;
+  byId("more").hidden = next === null || shown === MOST;
   if (at && !document.activeElement?.dataset.key)
     (document.querySelector(`[data-key="${CSS.escape(at)}"]`) ?? byId("versions-title")).focus();
 }
@@ -107,7 +108,7 @@ byId("save-version").addEventListener("submit", async (event) => {
   say(`Saved the version "${saved.name}".`);
 });
 byId("more").addEventListener("click", () => {
-  shown = Math.min(500, shown + PAGE);
+  shown = Math.min(MOST, shown + PAGE);
   look();
 });
 onAny(["changed", "versions", "rebuilt", "anew"], gathered(look, 200));

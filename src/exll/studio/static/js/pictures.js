@@ -22,7 +22,7 @@ export function picture(number, label, kind = "") {
     // Many at once may be too many for the server's patience.
     if ((tries += 1) >= TRIES) return;
     await wait(1000 * tries);
-    image.src = `${thumbnail(number)}?try=${tries}`;
+    image.src = `${thumbnail(number)}&try=${tries}`;
   });
   image.src = thumbnail(number);
   return image;

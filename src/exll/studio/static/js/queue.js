@@ -27,8 +27,7 @@ let looking = Promise.resolve();
 let mayLeave = null;
 
 /** This page knows what earlier ones left. */
-export const started = start();
-let storing = started;
+let storing = start();
 
 async function start() {
   try {
@@ -53,7 +52,7 @@ export function teach(label, files, { group = newGroup(), holdOutEvery = 0, held
 }
 
 /** How many photos are not answered for yet. */
-export const queued = () => unstored + state.waiting;
+const queued = () => unstored + state.waiting;
 
 /** @param {(state: any) => void} listener Called now and after every change. */
 export function onQueue(listener) {

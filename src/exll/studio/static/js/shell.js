@@ -55,7 +55,7 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
   if (!asked && at <= told) return;
   told = at;
   const here = asked || by === CLIENT;
-  const words = `${here ? "Undone" : "Undone in another window"}: ${sentence}`;
+  const words = `${here ? "Undone" : by?.startsWith("page-") ? "Undone in another window" : "Undone by a program"}: ${sentence}`;
   tell(words, "", here ? {} : { seconds: 0 });
   say(words);
 }

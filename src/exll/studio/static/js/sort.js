@@ -64,12 +64,12 @@ class Side {
   draw() {
     fill(
       this.select,
-      [...counts.keys()].map((label) => h("option", { value: label, selected: label === this.label }, label)),
+      [...new Set([...counts.keys(), this.label])].map((label) => h("option", { value: label, selected: label === this.label }, label)),
     );
     fill(
       this.title,
       h("bdi", { class: "unseen" }, this.label),
-      h("span", { class: "count" }, counts.get(this.label) ?? ""),
+      h("span", { class: "count" }, counts.get(this.label) ?? "0 photos"),
     );
     const same = this.label === this.other.label;
     this.across.hidden = same;

@@ -88,8 +88,12 @@ class Viewer {
       this.stop();
       return;
     }
+    if (this.opening) return;
+    const { number } = this;
+    this.opening = true;
     const found = await trying(() => get("/api/classes"));
-    if (!found) return;
+    this.opening = false;
+    if (!found || number !== this.number) return; // the reader has gone on
     this.drawing.textContent = "Stop drawing";
     this.element.classList.add("drawing");
     this.region = new Region(this.image, this.suggestSoon);
@@ -122,13 +126,21 @@ class Viewer {
   }
 
   async teach(label) {
-    const box = this.region.box.join();
+    const { region } = this;
+    if (!region || this.sending) return;
+    const { box, sides } = region;
+    this.sending = true;
     const answer = await trying(async () =>
-      postForm("/api/teach", { label, box, two_labels: true, files: [await this.file()] }),
+      postForm("/api/teach", { label, box: box.join(), two_labels: true, files: [await this.file()] }),
     );
+    this.sending = false;
     if (!answer) return;
     const [{ status }] = answer.results;
-    const mark = marked(this.region.sides, label);
+    if (region !== this.region) {
+      tellStep(`Taught the region as "${label}".`, answer.step); // drawing has ended meanwhile
+      return;
+    }
+    const mark = marked(sides, label);
     this.marks.append(mark);
     if (!this.labels.includes(label)) this.labels.push(label);
     this.field.clear();

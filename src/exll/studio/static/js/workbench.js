@@ -11,8 +11,6 @@ import { Recording } from "./recorder.js";
 import "./score.js";
 import { Stage } from "./stage.js";
 
-const CORRECTIONS = new Set(["correct", "relabel"]);
-
 const stage = new Stage();
 const list = new ClassList({
   record: (row) => record(row),
@@ -88,9 +86,9 @@ onPaste((found, target) => {
 });
 guardPage();
 
-on("changed", ({ kind, counts, examples }) => {
+on("changed", ({ undo, counts, examples }) => {
   stage.taught = examples > 0;
-  if (stage.now && !CORRECTIONS.has(kind)) stage.hint(); // undo would take back something else now
+  if (stage.now && !stage.correction.isOf(undo)) stage.hint();
   list.count(counts);
   if (!active) lookSoon(); // else when the recording has ended: answers go first
 });
