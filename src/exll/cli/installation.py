@@ -84,19 +84,22 @@ def _exll() -> Iterator[Finding]:
 def _damaged_files() -> tuple[list[str], int]:
     """Files of exll whose SHA-256 is not the one in the installed list of files, and how many were compared."""
     import base64
+    import csv
     import hashlib
-    from importlib.metadata import PackageNotFoundError, files
+    from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        listed = [file for file in files("exll") or [] if file.hash is not None and file.parts[0] == "exll"]
+        installed = distribution("exll")
     except PackageNotFoundError:
         return [], 0
+    lines = csv.reader((installed.read_text("RECORD") or "").splitlines())
+    listed = {name: digest for name, digest, _ in lines if name.startswith("exll/") and digest}
     damaged = []
-    for file in listed:
-        path = Path(str(file.locate()))
+    for name, wanted in listed.items():
+        path = Path(str(installed.locate_file(name)))
         digest = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""
-        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != getattr(file.hash, "value", ""):
-            damaged.append(str(file))
+        if f"sha256={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}" != wanted:
+            damaged.append(name)
     return damaged, len(listed)
 
 
