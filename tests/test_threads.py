@@ -99,7 +99,7 @@ def test_fit_shows_nothing_before_something_is_learned(preset: str) -> None:
         assert set(model.predict(X[:20], "local").tolist()) == {"1000"}
 
     def teach() -> None:
-        for _ in range(6):
+        for _ in range(3):
             model.fit(X, labels)
 
     asked_by_threads(ask, teach)
