@@ -12,6 +12,7 @@ from exll.errors import ClusterError
 from exll.installing import install_command
 
 KEPT = "what is finished is kept, and the same command continues from there."
+GONE = f"the Dask scheduler is gone; {KEPT}"
 ANSWER_SECONDS = 10
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -26,7 +27,11 @@ class Workers:
 
     def count(self) -> int:
         """How many tasks they can do at a time; at least one, which waits for the first of them."""
-        return max(1, sum(map(int, self.client.nthreads().values())))
+        try:
+            threads = self.client.nthreads()
+        except OSError as error:  # it tried to connect again, in vain
+            raise ClusterError(GONE) from error
+        return max(1, sum(map(int, threads.values())))
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -36,7 +41,7 @@ class Workers:
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # tasks hold models
                 yield
         except (CancelledError, distributed.comm.CommClosedError) as error:
-            raise ClusterError(f"the Dask scheduler is gone; {KEPT}") from error
+            raise ClusterError(GONE) from error
 
     @property
     def dashboard(self) -> str | None:

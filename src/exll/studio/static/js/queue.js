@@ -27,7 +27,8 @@ let looking = Promise.resolve();
 let mayLeave = null;
 
 /** This page knows what earlier ones left. */
-let storing = start();
+export const started = start();
+let storing = started;
 
 async function start() {
   try {
@@ -52,7 +53,7 @@ export function teach(label, files, { group = newGroup(), holdOutEvery = 0, held
 }
 
 /** How many photos are not answered for yet. */
-const queued = () => unstored + state.waiting;
+export const queued = () => unstored + state.waiting;
 
 /** @param {(state: any) => void} listener Called now and after every change. */
 export function onQueue(listener) {
