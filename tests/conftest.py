@@ -10,25 +10,31 @@ import pytest
 from hypothesis import settings
 
 from commands import exll
+from dealing import dealt
 from made_once import made_once
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job, where Ctrl-C could not be tested
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("exll", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("exll", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("exll")
 
+LONG = {"browser": 8, "process": 8, "slow": 4, "fuzz": 1}  # marks, and about how long such a test takes
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "shared" / "data"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks that follow from where a test lies and how it is made; the others stand at the tests."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks that follow from where a test lies and how it is made; the others stand at the tests. Where several
+    processes share the tests, each begins with what takes long."""
     for item in items:
         if item.path.is_relative_to(HERE / "browser"):
             item.add_marker(pytest.mark.browser)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.fuzz)
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    if processes > 1:
+        items[:] = dealt(items, processes, LONG)
 
 
 @pytest.fixture(scope="session")

@@ -112,7 +112,7 @@ def start(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
     assert process.stdout is not None
     line = process.stdout.readline()
     assert "is open at" in line, line
-    return process, line.split(" is open at ")[1].split()[0]
+    return process, line.split(" at ")[-1].split()[0]  # that of this machine; another may come before it
 
 
 def settle(project: Project) -> None:

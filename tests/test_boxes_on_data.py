@@ -9,7 +9,7 @@ from exll import ImageLearner
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
-PAIRS = 40
+PAIRS = 20
 TAUGHT, ASKED = 8, 2  # photos of each pair
 SIDE = 160
 
@@ -44,5 +44,5 @@ def test_boxes_tell_two_products_in_one_photo_apart(data_folder: Path) -> None:
             whole = learner.predict(photo).label
             right_by_box += answers == list(pair)
             right_as_a_whole += [whole, whole] == list(pair)
-    assert right_by_box >= 30, f"{right_by_box} of {PAIRS * ASKED}"
+    assert right_by_box >= 15, f"{right_by_box} of {PAIRS * ASKED}"
     assert right_as_a_whole == 0  # one answer cannot name two things

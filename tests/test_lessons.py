@@ -13,7 +13,7 @@ from exll import ExLLClassifier, ImageLearner, load, teaching
 from exll.streams.stream import open_stream
 from exll.teaching import Lesson, prepare_lesson, teach
 
-STORIES = int(os.environ.get("EXLL_STORIES", "200"))
+STORIES = int(os.environ.get("EXLL_STORIES", "100"))
 SIDE = 6
 
 

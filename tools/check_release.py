@@ -30,6 +30,7 @@ def main() -> None:
         folder = Path(made)
         sdist, wheel = build(folder / "dist")
         run(sys.executable, "-m", "twine", "check", "--strict", sdist, wheel)
+        run(Path(sys.executable).with_name("hadolint"), ROOT / "Dockerfile")
         check_sdist(sdist)
         check_wheel(wheel)
         missing = []

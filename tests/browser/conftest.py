@@ -19,10 +19,12 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # nobody else is ever asked
     "--use-fake-device-for-media-stream",  # a webcam that shows a moving pattern
     "--use-fake-ui-for-media-stream",
 )
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The shell is the same browser without windows of its own, which take longer to open than our pages.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")

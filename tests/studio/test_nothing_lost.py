@@ -13,7 +13,7 @@ from exll.studio.pictures import digest_of
 from exll.studio.project import Project
 from served import PATIENCE, assert_model_is_its_log, png, start
 
-MOMENTS = int(os.environ.get("EXLL_STUDIO_KILLS", "4"))
+MOMENTS = int(os.environ.get("EXLL_STUDIO_KILLS", "3"))
 TEACHERS = 3
 FEWEST, MOST = 2, 40  # examples acknowledged when the kill comes
 

@@ -26,7 +26,7 @@ def nothing_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nothing_in_place")
 @pytest.mark.parametrize("seed", range(2))
 def test_after_any_steps_the_model_equals_a_fresh_replay(tmp_path: Path, seed: int) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(seed))
         for i in range(40):
             hand.step()
@@ -54,18 +54,18 @@ def test_opened_again_the_model_knows_its_log(
 
 
 def test_a_checkpoint_spares_the_replay_and_a_damaged_one_costs_it(tmp_path: Path) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(1))
         for _ in range(5):
             hand.teach()
         count = sum(project.store.counts().values())
     (checkpoint,) = (tmp_path / "p" / "models").iterdir()
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         found = project.checkpoints.newest()
         assert found is not None
         assert found[1] == count
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         assert project.checkpoints.newest() is None
         assert_model_is_its_log(project)
 
@@ -74,7 +74,7 @@ def test_a_checkpoint_spares_the_replay_and_a_damaged_one_costs_it(tmp_path: Pat
 def test_answers_go_on_during_a_rebuild_and_what_is_taught_meanwhile_is_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(2))
         for _ in range(30):
             hand.teach()
@@ -102,7 +102,7 @@ def test_answers_go_on_during_a_rebuild_and_what_is_taught_meanwhile_is_in(
 
 @pytest.mark.usefixtures("nothing_in_place")
 def test_an_edit_during_a_rebuild_starts_it_anew(tmp_path: Path) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(3))
         for _ in range(40):
             hand.teach()
@@ -113,7 +113,7 @@ def test_an_edit_during_a_rebuild_starts_it_anew(tmp_path: Path) -> None:
 
 
 def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(4))
         hand.teach()
         broken, learn = project.live.current, Model.learn
@@ -135,10 +135,10 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
 def test_another_preset_or_version_is_never_taken_for_this_one_s_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         Hand(project, np.random.default_rng(5)).teach()
     monkeypatch.setattr("exll.studio.checkpoints.__version__", "9.9")
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         assert project.checkpoints.newest() is None
         assert_model_is_its_log(project)
 
@@ -146,7 +146,7 @@ def test_another_preset_or_version_is_never_taken_for_this_one_s_checkpoint(
 def test_a_replayed_model_takes_over_with_all_that_was_committed_and_only_while_it_is_not_outdated(
     tmp_path: Path,
 ) -> None:
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(6))
         for _ in range(4):
             hand.teach()
@@ -165,7 +165,7 @@ def test_learning_gives_way_to_those_who_wait_for_an_answer_and_to_nobody_else(
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("exll.studio.live.time.sleep", pauses.append)
-    with Project(tmp_path / "p") as project:
+    with Project(tmp_path / "p", "nano") as project:
         hand = Hand(project, np.random.default_rng(5))
         hand.teach()
         hand.write(lambda: None)  # the writer is past what came after the row
