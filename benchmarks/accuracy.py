@@ -12,6 +12,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ TASKS = (*NINE, "fruits-all-videos")  # the tenth shares videos between train an
 UNKNOWN_TASKS = ("grocery81", "scene15", "miniplaces", "eth80-new-instances")
 ORDERS = ("iid", "class-iid")
 BINS = 15
-FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), 15, 16, 4000
+FEW, EXAMPLES, DRAWS, MOST_ASKED = (2, 3, 6, 12), (4, 15), 16, 4000
 
 
 def learned(task: Task, how: str, seed: int, **parameters: Any) -> ExLLClassifier:
@@ -146,18 +147,18 @@ def unknown(name: str, how: str, seed: int, folder: Path | None) -> dict[str, fl
 
 
 def few(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]:
-    """Models of few classes, fifteen examples each: what they call unknown of more examples of these classes, and of
-    those of all others, from the same pictures."""
+    """Models of few classes, with four and with fifteen examples each: what they call unusual of more examples of these
+    classes, and of those of all others, from the same pictures."""
     task = Task(name, folder or DATA)
     classes, rng, found = np.unique(task.y), np.random.default_rng(seed), dict[str, float]()
-    for count in FEW:
+    for examples, count in product(EXAMPLES, FEW):
         if count >= len(classes):
             continue
         runs = []
         for _ in range(DRAWS):
             taught = rng.permutation(classes)[:count]
             order = rng.permutation(len(task.y))
-            first = np.concatenate([np.flatnonzero(task.y[order] == label)[:EXAMPLES] for label in taught])
+            first = np.concatenate([np.flatnonzero(task.y[order] == label)[:examples] for label in taught])
             learned = rng.permutation(order[first])
             model = ExLLClassifier(records="none").fit(task.X[learned], task.y[learned])
             others = rng.permutation(np.setdiff1d(order, learned))[:MOST_ASKED]
@@ -165,8 +166,10 @@ def few(name: str, how: str, seed: int, folder: Path | None) -> dict[str, float]
             said = novelty > model.novelty_threshold()
             if 0 < strange.sum() < len(strange):
                 runs.append((roc_auc_score(strange, novelty), said[~strange].mean(), said[strange].mean()))
-        for column, value in zip(("AUROC", "false alarms", "unknown inputs found"), np.mean(runs, axis=0), strict=True):
-            found[f"{count} classes, {column}"] = float(value)
+        for column, value in zip(
+            ("AUROC", "false alarms", "unknown inputs found unusual"), np.mean(runs, axis=0), strict=True
+        ):
+            found[f"{count} classes of {examples}, {column}"] = float(value)
     return found
 
 
@@ -185,7 +188,7 @@ def prototypes(name: str, how: str, seed: int, folder: Path | None) -> dict[str,
         ]
         if not sizes:
             return {}
-        found[f"{preset}, prototypes a class"] = float(np.mean([len(own) for own in sizes]))
+        found[f"{preset}, prototypes per class"] = float(np.mean([len(own) for own in sizes]))
         found[f"{preset}, single"] = sum(own.count(1) for own in sizes) / sum(map(len, sizes))
         found[f"{preset}, largest share"] = max(max(own) / sum(own) for own in sizes)
         if (groups := task.groups) is not None:

@@ -91,7 +91,7 @@ def main() -> None:
     right = {choice: accuracies(opened(choice), options.data) for choice in options.choices}
     mean = {choice: float(np.mean(shares)) for choice, shares in right.items()}
     spent = milliseconds(options.choices)
-    print("| network | looks | numbers | MB | right | order moves it by | ms a photo | on the edge |")
+    print("| network | looks | numbers | MB | correct | order changes it by | ms per photo | on the edge |")
     print("|---|---|---|---|---|---|---|---|")
     for choice in sorted(spent, key=spent.__getitem__):
         edge = not any(mean[other] > mean[choice] + MARGIN and spent[other] < spent[choice] for other in mean)

@@ -76,7 +76,7 @@ def main() -> None:
             "rate of files to vectors / bare network",
             f"{ratio:.2f}",
             ">= 0.9",
-            f"{1e3 * sum(whole) / 4:.1f} ms an image",
+            f"{1e3 * sum(whole) / 4:.1f} ms per image",
         )
         cache = FeatureCache(Path(folder) / "cache.sqlite")
         first, second = (pipeline_seconds(paths, backbone, cache) for _ in range(2))
@@ -89,7 +89,10 @@ def main() -> None:
         large = large_photos(paths[:: max(1, len(paths) // 48)][:48], Path(folder))
         photos = pipeline_seconds(large, backbone)
         table.add_row(
-            "12-megapixel photos / bare network", f"{sum(bare) / 4 / photos:.2f}", "", f"{1e3 * photos:.0f} ms a photo"
+            "12-megapixel photos / bare network",
+            f"{sum(bare) / 4 / photos:.2f}",
+            "",
+            f"{1e3 * photos:.0f} ms per photo",
         )
     Console().print(table)
 

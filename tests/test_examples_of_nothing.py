@@ -15,7 +15,7 @@ from exll.errors import InputError, InputTypeError, ModelFileError
 from exll.explain.case import Case
 from exll.explain.explanation_page import page
 from exll.explain.thumbnails import Thumbnails
-from exll.saving.model_file import FORMAT, WITH_NOTHING, read_model, write_model
+from exll.saving.model_file import read_model, write_model
 from exll.types import Matrix
 from oracle.unknown import nearer_than_every_prototype
 from support import both_presets
@@ -129,12 +129,11 @@ def test_save_load_go_on_equals_never_having_stopped(preset: str, tmp_path: Path
         assert said(copied) == said(model)
 
 
-def test_a_file_says_a_newer_format_only_where_it_holds_them(tmp_path: Path) -> None:
-    """An older exll would leave them out and call their like known."""
+def test_a_file_holds_nothing_of_what_was_forgotten(tmp_path: Path) -> None:
     taught().save(tmp_path / "plain.exll")
     model = taught().learn_unknown(NOTHING, REFS)
     model.save(tmp_path / "more.exll")
-    assert read_model(tmp_path / "more.exll").metadata["format"] == WITH_NOTHING > FORMAT
+    assert "unknown.rows" in read_model(tmp_path / "more.exll").tensors
     model.forget_unknown(REFS).save(tmp_path / "again.exll")
     assert (tmp_path / "again.exll").read_bytes() == (tmp_path / "plain.exll").read_bytes()
 

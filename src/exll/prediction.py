@@ -1,4 +1,4 @@
-"""``Prediction``: one answer, with its probability, the second-best label, and how unusual the input is."""
+"""``Prediction``: one answer, with its probability, the second choice, and how unusual the input is."""
 
 from dataclasses import dataclass
 

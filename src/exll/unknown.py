@@ -10,7 +10,7 @@ from exll.editing import names_of
 from exll.errors import InputError
 from exll.learner.inference import Inference
 from exll.learner.nothing import Comparison, ExamplesOfNothing, Unlike
-from exll.saving.model_file import WITH_NOTHING, ModelFile
+from exll.saving.model_file import ModelFile
 from exll.scaling import Known
 from exll.stream_classifier import Refs, StreamClassifier, check_is_fitted, check_refs
 from exll.types import Group, Label, Tensors
@@ -143,8 +143,7 @@ class LearnsUnknown(StreamClassifier):
 
     def _write(self, path: Any, more_metadata: dict[str, Any], more_tensors: Callable[[], Tensors] = dict) -> None:
         nothing = self._nothing.state()
-        newer = {"format": WITH_NOTHING} if nothing else {}
-        super()._write(path, {**more_metadata, **newer}, lambda: {**more_tensors(), **nothing})
+        super()._write(path, more_metadata, lambda: {**more_tensors(), **nothing})
 
     def _restore_nothing(self, file: ModelFile) -> None:
         """What the file says of them; everything else is restored already."""

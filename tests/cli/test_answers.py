@@ -30,7 +30,7 @@ def test_a_model_explains_itself_in_words_and_in_json(data: Path, tmp_path: Path
     assert exll_json("explain", model, tmp_path / "new.png")["hit"]["label"] == "kind 2"
     printed = exll("rules", model).stdout
     assert printed.count('THEN it is "kind 1"') >= 1
-    assert "unusual example" in printed
+    assert "single example" in printed
     assert exll("rules", model, "--level", "megacloud", "--of", "kind 1").stdout.count("IF") == 1
     assert exll("rules", model, "--of", "nobody").returncode == 1
 

@@ -17,7 +17,7 @@ from exll.explain import score_parts
 from exll.explain.case import Case
 from exll.explain.explanation_page import page as explanation_page
 from exll.explain.page import environment
-from exll.explain.rules_page import CLASSES_OPEN, PICTURES, RULES_FOLDED, RULES_OPEN, UNUSUAL_PICTURED
+from exll.explain.rules_page import CLASSES_OPEN, PICTURES, RULES_FOLDED, RULES_OPEN, SINGLE_PICTURED
 from exll.explain.rules_page import page as rules_page
 from exll.explain.thumbnails import SIDE, Thumbnail, Thumbnails, folders_of
 from exll.explain.wording import confidence, counted
@@ -311,8 +311,8 @@ def test_rules_come_class_by_class_the_largest_share_first(learner: ImageLearner
         assert said.count("IF it looks like") == bool(common)
         assert said.endswith(f"THEN it is “ kind {k} ”")
         if len(own) > len(common):
-            assert f"OR like {counted(len(own) - len(common), 'unusual example')}" in said
-        pictured = sum(min(PICTURES, rule.support) for rule in common) + min(UNUSUAL_PICTURED, len(own) - len(common))
+            assert f"OR like {counted(len(own) - len(common), 'single example')}" in said
+        pictured = sum(min(PICTURES, rule.support) for rule in common) + min(SINGLE_PICTURED, len(own) - len(common))
         assert section.count("<img ") == pictured
 
 
@@ -337,12 +337,12 @@ def test_a_class_of_very_many_rules_is_cut_and_says_so() -> None:
     assert f"and {100 - RULES_OPEN - RULES_FOLDED} more that are not shown" in said
 
 
-def test_a_class_of_unusual_examples_alone_says_so() -> None:
+def test_a_class_of_single_examples_alone_says_so() -> None:
     rule = taught("none").rules()[0]
     alone = replace(rule, support=1, class_count=3, conditions=(replace(rule.conditions[0], support=1),))
     said = words(rules_page([alone] * 3, "m", Thumbnails()))
     assert "No two of its examples look alike to the model" in said
-    assert "IF it looks like 3 unusual examples" in said
+    assert "IF it looks like 3 single examples" in said
 
 
 def test_numbered_classes_stand_by_size_and_named_ones_by_letters() -> None:

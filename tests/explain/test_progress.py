@@ -102,12 +102,21 @@ def test_the_advice_is_what_helps_most(
     assert _advice("needs more", examples, *shares, 5, other) == advice
 
 
+def test_a_few_examples_are_never_enough() -> None:
+    apart = np.random.default_rng(0).normal(0, 0.1, (20, 80)) + np.repeat(np.eye(80)[:2], 10, axis=0)
+    model = ExLLClassifier().fit(apart[[*range(9), *range(10, 20)]], ["mug"] * 9 + ["pan"] * 10)
+    few, enough = (by_label(model)[label] for label in ("mug", "pan"))
+    assert min(few.new_groups or 0, enough.new_groups or 0) > 0.9
+    assert (few.verdict, few.advice) == ("nearly there", "Teach it more examples.")
+    assert enough.verdict == "enough"
+
+
 def test_the_sentence_says_what_is_expected_and_what_to_do() -> None:
     entry = Progress("pan", 30, 12, 0.93, 0.712, "pot", "nearly there", "Teach it more examples.")
     said = '"pan": Expected right: 93.0% on examples like these, 71.2% in new places. Teach it more examples.'
     assert str(entry) == entry.to_dict()["sentence"] == said
     alone = ExLLClassifier().fit(np.eye(3)[:1], ["mug"]).progress()[0]
-    assert str(alone) == '"mug": Too early to tell. Teach it more examples, and another class.'
+    assert str(alone) == '"mug": Too early to tell. Teach another class, too: so far every answer is this one.'
     apart = np.random.default_rng(0).normal(0, 1, (40, 80)) + np.tile([[3], [-3]], (20, 1))
     model = ExLLClassifier(records="vectors").fit(apart, ["mug", "pan"] * 20)
     assert {entry.verdict for entry in model.progress()} == {"enough"}

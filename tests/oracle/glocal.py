@@ -21,6 +21,7 @@ class Parts:
     towards_class: Vector
     nearness: Vector
     towards_prototype: Vector
+    plain_cosines: Vector
     shared: float
     norms: float
 
@@ -171,7 +172,7 @@ class OracleGlocal:
         origin: Vector,
     ) -> Parts:
         seen = x - origin
-        towards, nearness, local, dots = [], [], [], []
+        towards, nearness, local, plain, dots = [], [], [], [], []
         for k in self.classes:
             mean = self.mean(self.samples_of(k))
             dot = (classes_without.get(k, mean) - origin) @ precision @ seen
@@ -179,6 +180,7 @@ class OracleGlocal:
             dots.append(dot)
             towards.append(dot / np.sqrt(length))
             nearness.append(dot - 0.5 * length)
+            plain.append(classes_without.get(k, mean) @ x / np.sqrt(mean @ mean))
             cosines = []
             for cloud in self.clouds_of(k):
                 centre = self.mean(self.members_of(cloud))
@@ -187,7 +189,9 @@ class OracleGlocal:
                     cosines.append(dot / np.sqrt((centre - self.origin) @ precision @ (centre - self.origin)))
             local.append(max(cosines))
         norm = float(np.sqrt(seen @ precision @ seen))
-        return Parts(np.array(towards), np.array(nearness), np.array(local), self._shared(np.array(dots)), norm)
+        return Parts(
+            np.array(towards), np.array(nearness), np.array(local), np.array(plain), self._shared(np.array(dots)), norm
+        )
 
     def _shared(self, dots: Vector) -> float:
         """The classes are those of the whole stream, whatever the dots were taken without."""

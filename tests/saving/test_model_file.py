@@ -498,7 +498,7 @@ while True:
 def test_killing_the_process_during_save_leaves_a_whole_file(preset: str, tmp_path: Path) -> None:
     path = tmp_path / "model.exll"
     rng = np.random.default_rng(5)
-    for _ in range(4):
+    for _ in range(3):
         process = subprocess.Popen(
             [sys.executable, "-c", SAVE_FOREVER, str(path), preset], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )

@@ -51,7 +51,7 @@ def explain(
 ) -> None:
     """Explain the answer for an image.
 
-    Shows the examples that the image resembles most, those of the second-best class, and how local and global
+    Shows the examples that the image resembles most, those of the second choice, and how local and global
     inference decided.
     """
     from json import dumps

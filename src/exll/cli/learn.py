@@ -49,7 +49,7 @@ def learn(
         typer.Option(
             metavar="NAME",
             callback=check_preset,
-            help="glocal, our own learner, or paper, the equations of the paper [default: glocal].",
+            help="How to learn: glocal (our own learner) or paper (the equations of the paper) [default: glocal].",
         ),
     ] = None,
     max_prototypes: Annotated[
@@ -61,7 +61,9 @@ def learn(
     order: Annotated[
         str | None,
         typer.Option(
-            help="as-is, iid, class-iid, instance, low-shot-instance, few-shot N [default: iid for folders, else as-is]"
+            help="The order of the examples: as-is, iid (shuffled), class-iid (class after class), instance (video "
+            "after video), low-shot-instance (one video per class) or few-shot N (N examples per class) [default: iid "
+            "for folders, else as-is]."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the order.")] = 0,
@@ -69,7 +71,8 @@ def learn(
         str | None,
         typer.Option(
             callback=_check_records,
-            help="What to remember of each example: none, refs, vectors or a number [default: vectors].",
+            help="What to remember of the examples: vectors and names (vectors), names only (refs), nothing (none), or "
+            "only the N nearest to each prototype (a number) [default: vectors].",
         ),
     ] = None,
     thumbnails: Annotated[

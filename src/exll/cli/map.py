@@ -55,7 +55,7 @@ def map_command(
     classifier, thumbnails = open_with_thumbnails(model, images, PICTURE_SIDE, kept_first=True)
     learner, pictures = classifier.learner_, None
     with progress_bar(json) as progress:
-        task = progress.add_task("laying prototypes flat", total=None)
+        task = progress.add_task("placing prototypes", total=None)
         topology = topology_of(learner, method.value, seed)
         if out.suffix.lower() == ".html":
             progress.update(task, description="pictures", total=len(topology.supports))

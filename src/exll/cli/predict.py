@@ -59,7 +59,7 @@ def predict(
 ) -> None:
     """Say what images show.
 
-    The answer is a label with its probability and the second-best label. It begins with "maybe" where the image is
+    The answer is a class with its confidence and the second choice. It begins with "maybe" where the image is
     unlike those that were taught, and it is "unknown" where it resembles nothing that was taught. The exit code is 1 if
     an image could not be read.
     """

@@ -37,7 +37,10 @@ class LevelChoice(enum.StrEnum):
 def rules(
     model: ModelArgument,
     level: Annotated[
-        LevelChoice, typer.Option(help="One rule per prototype, per class or per MegaCloud.")
+        LevelChoice,
+        typer.Option(
+            help="One rule per prototype; per class, naming all its prototypes; or per MegaCloud, naming none."
+        ),
     ] = LevelChoice.prototype,
     top: Annotated[
         int | None,
@@ -55,8 +58,8 @@ def rules(
     images: ImagesOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the rules of a model, those with the most examples of a class first; prototypes of one example are only
-    counted."""
+    """Print the rules of a model, within a class those with the most examples first; prototypes of one example are
+    only counted."""
     from json import dumps
 
     from exll.errors import InputError
@@ -117,11 +120,11 @@ def _largest(rules: "list[Rule]", top: int) -> "list[Rule]":
 
 
 def _print(found: "list[Rule]", level: LevelChoice) -> None:
-    unusual: dict[object, int] = {}
+    single: dict[object, int] = {}
     for rule in found:
         if level is LevelChoice.prototype and rule.support == 1 and rule.class_count > 1:
-            unusual[rule.label] = unusual.get(rule.label, 0) + 1
+            single[rule.label] = single.get(rule.label, 0) + 1
         else:
             typer.echo(str(rule))
-    for label, count in unusual.items():
-        typer.echo(f'"{label}" also has {count} unusual example{"s" if count > 1 else ""}, each a prototype of its own')
+    for label, count in single.items():
+        typer.echo(f'"{label}" also has {count} single example{"s" if count > 1 else ""}, each a prototype of its own')

@@ -81,12 +81,13 @@ def studio(
 
     from exll.studio.project import Project
     from exll.studio.serving import Server, address_of, listen, open_browser, serve
-    from exll.studio.welcome import welcome
+    from exll.studio.welcome import places, welcome
 
     with listen(host, port) as listening, Project(folder, backbone, preset, tell) as project:
         address = address_of(host, listening, used is not None)
+        where = places(host, listening.getsockname()[1], used is not None)
         server = Server(project, host, token, allow_host or (), used)
-        typer.echo(f"the studio of {project.name} is open at {address} (Ctrl-C ends it)")
+        typer.echo(f"the studio of {project.name} is open at {where} (Ctrl-C ends it)")
         if is_new:
             typer.echo(f"its token, shown only now: {token}")
         if not is_loopback(host) and server.gate is not None:

@@ -21,12 +21,12 @@ Verdict: TypeAlias = Literal["too early to tell", "needs more", "show it again",
 
 VERDICTS: tuple[Verdict, ...] = ("too early to tell", "needs more", "show it again", "nearly there", "enough")
 LEAST_EXAMPLES = 5  # before there are so many, nothing is said
-FEW_EXAMPLES = 10
+FEW_EXAMPLES = 10  # with fewer it is never enough, however well they are told apart
 NEARLY, ENOUGH = 0.7, 0.9
 MUCH_BELOW = 0.1
 
 MORE_EXAMPLES = "Teach it more examples."
-OTHER_CLASS = "Teach it more examples, and another class."
+OTHER_CLASS = "Teach another class, too: so far every answer is this one."
 ANOTHER_PLACE = "Show it again in another place: all its examples came together."
 OTHER_PLACES = "Teach it examples from other places."
 OTHERS_AGAIN = "Show the other classes again in another place, too."
@@ -128,7 +128,7 @@ def _verdict(examples: int, share: float | None, from_one_group: bool) -> Verdic
         return "too early to tell"
     if share < NEARLY:
         return "needs more"
-    return "enough" if share >= ENOUGH else "nearly there"
+    return "enough" if share >= ENOUGH and examples >= FEW_EXAMPLES else "nearly there"
 
 
 def _advice(

@@ -1,7 +1,7 @@
 """The rules of a model as a page of pictures: IF it looks like these OR like these THEN it is a mug.
 
 Every class is there, with its largest rules first; where there are many classes, each is folded to one picture and
-opened by a click. A rule shows some of its pictures and says how many more there are, and unusual examples are folded.
+opened by a click. A rule shows some of its pictures and says how many more there are, and single examples are folded.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ CLASSES_OPEN = 12  # with more classes than this, all are folded
 SIDE = 112
 PICTURES = 6  # of one rule
 RULES_OPEN = 5  # of one class; the others are folded
-RULES_FOLDED, UNUSUAL_PICTURED = 20, 12
+RULES_FOLDED, SINGLE_PICTURED = 20, 12
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ClassRules:
-    """The rules of a class: the largest open, some smaller ones folded, and pictures of unusual examples."""
+    """The rules of a class: the largest open, some smaller ones folded, and pictures of single examples."""
 
     label: Label
     examples: int
@@ -44,14 +44,14 @@ class ClassRules:
     open: tuple[Row, ...]
     folded: tuple[Row, ...]
     folded_count: int
-    unusual: tuple[Thumbnail, ...]
-    unusual_count: int
+    single: tuple[Thumbnail, ...]
+    single_count: int
 
     @property
     def cover(self) -> Thumbnail | None:
         """One picture for the class: the first of its largest group."""
         pictures = (picture for row in self.open for picture in row.pictures)
-        return next((picture for picture in (*pictures, *self.unusual) if picture.uri is not None), None)
+        return next((picture for picture in (*pictures, *self.single) if picture.uri is not None), None)
 
 
 def page(rules: Sequence[Rule], title: str, thumbnails: Thumbnails, step: Callable[[], None] = lambda: None) -> str:
@@ -79,10 +79,10 @@ def _place(rule: Rule) -> tuple[int, str]:
 
 
 def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
-    unusual = [rule for rule in rules if rule.support == 1 and rule.class_count > 1]
-    common = [rule for rule in rules if rule not in unusual]
+    single = [rule for rule in rules if rule.support == 1 and rule.class_count > 1]
+    common = [rule for rule in rules if rule not in single]
     folded = common[RULES_OPEN:]
-    names = [name for rule in unusual for name in rule.conditions[0].names]
+    names = [name for rule in single for name in rule.conditions[0].names]
     return ClassRules(
         label=rules[0].label,
         examples=rules[0].class_count,
@@ -90,8 +90,8 @@ def _class(rules: list[Rule], thumbnails: Thumbnails) -> ClassRules:
         open=tuple(_row(rule, thumbnails) for rule in common[:RULES_OPEN]),
         folded=tuple(_row(rule, thumbnails) for rule in folded[:RULES_FOLDED]),
         folded_count=len(folded),
-        unusual=thumbnails.some(names, UNUSUAL_PICTURED),
-        unusual_count=len(unusual),
+        single=thumbnails.some(names, SINGLE_PICTURED),
+        single_count=len(single),
     )
 
 

@@ -25,8 +25,7 @@ from exll.saving.old_names import NEWEST_OLD_FORMAT, with_new_names
 from exll.saving.whole_files import replacing, temporary_prefix
 from exll.types import Tensors
 
-FORMAT = 8
-WITH_NOTHING = 9  # of files with examples of nothing, which an exll of before would leave out without a word
+FORMAT = 10
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 STALE_SECONDS = 3600
 
@@ -112,10 +111,9 @@ def _metadata(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     metadata = json.loads(text)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("format"), int):
         raise ModelFileError(f"{path} does not say which format it has; it is not a model file of exll.")
-    if metadata["format"] > WITH_NOTHING:
+    if metadata["format"] > FORMAT:
         raise ModelFileError(
-            f"{path} has format {metadata['format']}, newer than this exll can read ({WITH_NOTHING}); "
-            "please update exll."
+            f"{path} has format {metadata['format']}, newer than this exll can read ({FORMAT}); please update exll."
         )
     return metadata
 

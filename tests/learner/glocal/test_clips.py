@@ -164,11 +164,11 @@ def test_a_class_that_takes_in_another_keeps_its_clips() -> None:
 
 
 def test_what_is_known_of_few_classes_only_says_nothing_of_all() -> None:
-    stream, _ = stream_of_clips(6, classes=7, clips=1)
+    stream, _ = stream_of_clips(6, classes=7, clips=1, frames=15)
     for clips, told in ((0, False), (3, False), (4, True)):  # one more clip of so many of the classes
         model = ExLLClassifier(lengths="ignored").partial_fit(stream.X, stream.y)
         if clips:
-            model.partial_fit(stream.queries[: 12 * clips], np.repeat(range(clips), 12))
+            model.partial_fit(stream.queries[: 15 * clips], np.repeat(range(clips), 15))
         found = groups_of(model)
         assert found.informative == told
         assert found.seen_once == pytest.approx(1 - clips / 7)

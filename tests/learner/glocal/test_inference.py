@@ -9,6 +9,7 @@ from scipy.special import softmax
 from exll.learner.glocal.inference import GlocalInference
 from exll.learner.glocal.judgement import FIRST_COSINE, Judgement
 from exll.learner.glocal.learner import GlocalLearner
+from exll.learner.glocal.review import FIRST_REVIEW
 from exll.learner.head import SHORTEST, linear_discriminant, whitened_cosine
 from exll.types import InferenceName, Matrix, Vector
 from oracle.glocal import OracleGlocal, Parts
@@ -59,7 +60,8 @@ def test_scores_probabilities_and_novelty_are_those_of_the_whole_history(
         similarity = parts.towards_class[k] / parts.norms
         outlying = oracle.relative_distance(queries[row], k) - judged.distance_mean
         outlying *= judged.distance_weight / judged.distance_std
-        novelty = (judged.similarity_mean - similarity) / judged.similarity_std + outlying
+        plain = judged.plain_weight * (judged.plain_mean - parts.plain_cosines[k]) / judged.plain_std
+        novelty = (judged.similarity_mean - similarity) / judged.similarity_std + outlying + plain
         assert measured.similarity[row] == pytest.approx(similarity, rel=1e-6, abs=1e-6)
         assert measured.novelty[row] == pytest.approx(novelty, rel=1e-6, abs=1e-6)
     for name in NAMES:
@@ -114,7 +116,7 @@ def test_an_input_is_unknown_by_its_similarity_and_unusual_by_its_novelty() -> N
 
 def test_before_the_first_review_a_mean_itself_has_the_first_weight_whatever_the_precision() -> None:
     for seed in range(5):
-        stream = random_stream(seed, classes=4, samples=15, repeats=0)
+        stream = random_stream(seed, classes=4, samples=FIRST_REVIEW - 1, repeats=0)
         learner = learned(stream, "glocal")
         asked = learner.inference()
         means = np.array([learner.megacloud(k).mean for k in range(learner.class_count)])

@@ -57,6 +57,16 @@ def evidence_of(seed: int, samples: int = 80, *, seen_once: float = 0.0, by_grou
     return Evidence(left_out_alone(products, samples), alike, seen_once, by_groups, columns=6, single=single)
 
 
+def without_errors(evidence: Evidence) -> Evidence:
+    """The same samples, each far nearer to its own class than to all others."""
+
+    def right(left_out: LeftOut) -> LeftOut:
+        own = np.eye(left_out.nearness.shape[1])[left_out.truth]
+        return replace(left_out, towards_class=own * left_out.norms[:, None], nearness=own)
+
+    return replace(evidence, with_group=right(evidence.with_group), with_look_alikes=right(evidence.with_look_alikes))
+
+
 def judged_by(evidence: Evidence) -> Judgement:
     return judge(RIDGES[3], evidence, lambda *weights: np.array([*weights, 0.1]))
 
@@ -104,6 +114,7 @@ def slow_answers(found: Judgement, left_out: LeftOut) -> list[tuple[Vector, floa
         distance = (left_out.shared[i] - 2 * left_out.nearness[i, best]) / left_out.norms[i] ** 2
         novelty = (found.similarity_mean - similarity) / found.similarity_std
         novelty += found.distance_weight * (distance - found.distance_mean) / found.distance_std
+        novelty += found.plain_weight * (found.plain_mean - left_out.plain_cosines[i, best]) / found.plain_std
         full, none = np.quantile(found.novelties, [0.5, 1 - FALSE_ALARMS])
         share = min(1.0, max(0.0, (none - novelty) / (none - full)))
         detail = found.class_change * by_class + found.prototype_weight * left_out.towards_prototype[i]
@@ -194,6 +205,27 @@ def test_the_inverse_temperature_has_the_least_log_loss(seed: int) -> None:
         assert surprise(intercept, slope) >= least - 1e-4
 
 
+def test_the_plain_cosine_counts_for_one_over_the_number_of_classes() -> None:
+    evidence = evidence_of(0)
+    found, left_out = judged_by(evidence), evidence.with_group
+    best = (found.class_weight * left_out.towards_class + found.nearness_weight * left_out.nearness).argmax(axis=1)
+    plain = left_out.plain_cosines[np.arange(len(best)), best]
+    assert found.plain_weight == 1 / 4
+    assert (found.plain_mean, found.plain_std) == pytest.approx((plain.mean(), plain.std()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_confidence_is_no_higher_than_so_many_samples_can_show(seed: int) -> None:
+    """By Laplace's rule, where every left-out sample is right."""
+    evidence = without_errors(evidence_of(seed))
+    found, samples = judged_by(evidence), len(evidence.with_group.truth)
+    stated = [
+        softmax(np.exp(found.intercept - found.slope * min(max(novelty, -3), 10)) * scores).max()
+        for scores, _, novelty, _ in slow_answers(found, evidence.with_group)
+    ]
+    assert np.mean(stated) == pytest.approx((samples + 1) / (samples + 2), abs=1e-6)
+
+
 def mean_confidence(found: Judgement, left_out: LeftOut) -> float:
     by_class = found.class_weight * left_out.towards_class + found.nearness_weight * left_out.nearness
     return float(softmax(np.exp(found.intercept) * by_class, axis=1).max(axis=1).mean())
@@ -207,8 +239,9 @@ def test_where_nothing_is_known_of_new_groups_confidence_is_held_down_and_protot
     assert mean_confidence(found, evidence.with_group) == pytest.approx(MODEST, abs=1e-6)
     freely = judged_by(evidence_of(1))
     some = judged_by(evidence_of(1, seen_once=0.3))
-    assert some.intercept < freely.intercept
     assert some.prototype_weight == freely.prototype_weight > 0
+    intercepts = [judged_by(without_errors(evidence_of(1, seen_once=share))).intercept for share in (0.0, 0.3, 0.6)]
+    assert intercepts[0] > intercepts[1] + 0.1 > intercepts[2] + 0.2
 
 
 def test_classes_of_one_sample_have_no_part_in_the_weights() -> None:
@@ -297,12 +330,23 @@ def test_the_threshold_is_exceeded_by_the_stated_share_of_the_reservoir(share: f
     assert np.mean(model.novelty(queries) > threshold) == pytest.approx(share, abs=0.06)
 
 
-def test_what_is_less_familiar_or_farther_away_is_more_novel() -> None:
+def test_what_is_less_similar_or_farther_away_is_more_novel() -> None:
     judged = Judgement(
-        similarity_mean=0.8, similarity_std=0.1, distance_mean=-0.5, distance_std=0.2, distance_weight=1.0
+        similarity_mean=0.8,
+        similarity_std=0.1,
+        distance_mean=-0.5,
+        distance_std=0.2,
+        distance_weight=1.0,
+        plain_mean=0.9,
+        plain_std=0.05,
+        plain_weight=0.5,
     )
-    novelty = judged.novelty(np.array([0.8, 0.7, 0.8, 0.9]), np.array([-0.5, -0.5, -0.1, -0.7]))
-    np.testing.assert_allclose(novelty, [0, 1, 2, -2], atol=1e-12)
+    novelty = judged.novelty(
+        similarity=np.array([0.8, 0.7, 0.8, 0.9, 0.8]),
+        distance=np.array([-0.5, -0.5, -0.1, -0.7, -0.5]),
+        plain_cosine=np.array([0.9, 0.9, 0.9, 0.9, 0.6]),
+    )
+    np.testing.assert_allclose(novelty, [0, 1, 2, -2, 3], atol=1e-12)
     assert judged.limits(0.05) == (np.inf, -np.inf)  # nothing is unusual or unknown while nothing could be judged
 
 
@@ -389,13 +433,13 @@ def test_with_one_class_nothing_is_unknown() -> None:
 
 
 def test_a_class_met_after_the_last_review_is_known_at_once() -> None:
-    X, y, _, _ = gaussians(3, 0.2, 38)  # the last review was due at 37, the next is at 44
+    X, y, _, _ = gaussians(3, 0.2, 40)  # the last review was due at 39, the next is at 46
     model = ExLLClassifier("glocal", lengths="ignored").fit(X, y)
     rng = np.random.default_rng(0)
     new = rng.normal(size=10) * 3 + 0.05 * rng.normal(size=(8, 10))
     model.partial_fit(new[:1], [9])
     assert isinstance(model.learner_, GlocalLearner)
-    assert model.learner_._schedule.next_review == 44
+    assert model.learner_._schedule.next_review == 46
     assert model.predict(new[1:]).tolist() == [9] * 7
     assert model.predict(new[1:], unknown=-1).tolist() == [9] * 7
     assert_sound(model, np.concatenate([X, new]))
@@ -413,8 +457,8 @@ def test_reviews_are_due_by_the_count_alone() -> None:
         if model.learner_._judgement is not before:
             due.append(i)
             before = model.learner_._judgement
-    assert due[1:7] == [16, 19, 22, 26, 31, 37]
-    assert due[-4:] == [374, 448, 537, 724]  # by a fifth, and once there are 500 by 35 %
+    assert due[1:7] == [6, 8, 10, 13, 17, 20]
+    assert due[-4:] == [397, 476, 571, 770]  # by a fifth, and once there are 500 by 35 %
     assert due[1] == FIRST_REVIEW
 
 

@@ -38,7 +38,7 @@ def taught(seed: int, width: int, classes: int, samples: int, ridge: float) -> t
 
 def assert_equal(found: LeftOut, expected: list[Parts], exact: float = 1e-8) -> None:
     assert len(found.truth) == len(expected) > 0
-    for name in ("towards_class", "nearness", "towards_prototype", "shared", "norms"):
+    for name in ("towards_class", "nearness", "towards_prototype", "plain_cosines", "shared", "norms"):
         slow = np.array([getattr(parts, name) for parts in expected])
         np.testing.assert_allclose(
             getattr(found, name), slow, rtol=exact, atol=exact * np.abs(slow).max(), err_msg=name

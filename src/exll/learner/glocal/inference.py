@@ -139,6 +139,13 @@ class GlocalInference(Inference):
         return {}
 
     @cached_property
+    def _directions(self) -> Matrix:
+        """(C, d) the means of the classes, of length 1."""
+        means = self.means[len(self.prototype_ids) :] + self.origin
+        directions: Matrix = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), SHORTEST)
+        return directions
+
+    @cached_property
     def _lifted_head(self) -> Head:
         assert self.lifted is not None
         cosine, distance = self.judgement.lifted_weight, self.judgement.lifted_nearness_weight
@@ -166,7 +173,8 @@ class GlocalInference(Inference):
         similarity = np.where(own_norms > SHORTEST, own / np.sqrt(np.maximum(own_norms, SHORTEST)), 0.0) / norms
         shared = self.background.shared(dots[:, len(self.prototype_ids) :])
         distance = relative_distance(shared, own - 0.5 * own_norms, norms)
-        return Measured(self.judgement.novelty(similarity, distance), similarity)
+        plain_cosine = np.vecdot(X, self._directions[labels])
+        return Measured(self.judgement.novelty(similarity, distance, plain_cosine), similarity)
 
     def _norms(self, X: Matrix) -> Vector:
         norms: Vector = np.sqrt(np.maximum(self.precision.squared_norms(X - self.origin), SHORTEST))

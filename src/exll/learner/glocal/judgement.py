@@ -18,13 +18,15 @@ The weights minimise the log-loss of samples that are left out with what came wi
 every class and a mild prior: first those of the global score, then, with these given, those of the rest. The scores are
 then multiplied by an inverse temperature that depends on how usual the input is: the more usual, the higher the
 confidence. That dependence is learned in the same way, also from samples that are left out with those that look like
-them, with the same weight for every sample.
+them, with the same weight for every sample. The mean confidence is never higher than so many samples can show.
 
-Novelty is how much less similar to its class than the mean an input is, plus how much farther from it, relative to all
-that was learned; each in standard deviations among the left-out samples. Its class is the answer of global inference.
-With few classes the second part has little weight, since a few classes say little about the rest of the world. An input
-is *unusual* where it is more novel than nearly all samples that were left out. It is *unknown* where it is less similar
-to its class than nearly all samples are to the classes of others.
+Novelty is the sum of three parts, each in standard deviations among the left-out samples: how much less similar to its
+class than the mean an input is; how much farther from it, relative to all that was learned; and how much smaller its
+plain cosine with the mean of the class is, neither from the origin nor under the precision. Its class is the answer of
+global inference. A few classes say little about the rest of the world. So the distance has little weight while there
+are few of them, and the weight of the plain cosine is one over their number. An input is *unusual* where it is more
+novel than nearly all samples that were left out. It is *unknown* where it is less similar to its class than nearly all
+samples are to the classes of others.
 
 Where most classes came in one group only, nothing can be judged by groups. Then prototypes have no weight, confidence
 is kept low, and nothing is called unusual for its novelty.
@@ -67,6 +69,7 @@ NEVER = -1e6  # a score that no weight makes up for
 FALSE_ALARMS = 0.06  # the share of known things that may be called unusual
 UNKNOWN_SHARE = 0.5  # times that: the share of the examples of other classes that are less similar than what is unknown
 LOCAL_FROM = 0.5  # the share of the stream's own examples for which prototypes have their full weight
+PLAIN = frozenset(("plain_mean", "plain_std", "plain_weight"))  # in the judgement since format 10
 MODEST = 0.8  # the mean confidence in its own examples of a model that has seen every class in one group only
 
 
@@ -88,6 +91,9 @@ class Judgement:
     distance_mean: float = 0.0  # their relative distance from their class
     distance_std: float = 1.0
     distance_weight: float = 0.0  # in novelty
+    plain_mean: float = 1.0  # their plain cosine with the mean of their class
+    plain_std: float = 1.0
+    plain_weight: float = 0.0  # in novelty
     seen_once: float = 0.0  # the share of the classes that came in one group only
     novelties: Vector = field(default_factory=lambda: np.empty(0))  # of samples left out with what came with them
     other_similarities: Vector = field(default_factory=lambda: np.empty(0))  # of samples with the classes of others
@@ -102,11 +108,12 @@ class Judgement:
         """The factor on all scores before they become probabilities."""
         return inverse_temperature(self.intercept, self.slope, novelty)
 
-    def novelty(self, similarity: Vector, distance: Vector) -> Vector:
+    def novelty(self, similarity: Vector, distance: Vector, plain_cosine: Vector) -> Vector:
         """How little an input is like what was learned; ``distance`` is the relative one from its class."""
         dissimilar = (self.similarity_mean - similarity) / self.similarity_std
         far_away = (distance - self.distance_mean) / self.distance_std
-        novelty: Vector = dissimilar + self.distance_weight * far_away
+        plainly_dissimilar = (self.plain_mean - plain_cosine) / self.plain_std
+        novelty: Vector = dissimilar + self.distance_weight * far_away + self.plain_weight * plainly_dissimilar
         return novelty
 
     def local_shares(self, novelty: Vector) -> Vector:
@@ -162,12 +169,14 @@ class Judgement:
         names = cls.__dataclass_fields__.keys() - {"novelties", "other_similarities", "disputes", "reviewed"}
         if not {"class_change", "lifted_weight"} & state.keys():  # a file of format 6
             names -= {"class_change", "lifted_weight", "lifted_nearness_weight"}
+        if not PLAIN & state.keys():  # a file of format 9 or before
+            names -= PLAIN
         numbers: dict[str, Any] = {name: float(state[name]) for name in names}
         if min(value for name, value in numbers.items() if name.endswith("_weight")) < 0:
             raise ValueError("a weight is negative")
         if numbers.get("class_change", 0.0) < LEAST_CHANGE:
             raise ValueError("the scores of the classes are turned around")
-        if not min(numbers["similarity_std"], numbers["distance_std"]) >= SMALLEST_STD:
+        if not min(value for name, value in numbers.items() if name.endswith("_std")) >= SMALLEST_STD:
             raise ValueError("a standard deviation is not positive, or too small")
         if numbers["ridge"] not in RIDGES:
             raise ValueError(f"the ridge {numbers['ridge']} is not one of those that can be chosen")
@@ -283,9 +292,11 @@ def _with_detail(judgement: Judgement, left_out: LeftOut, evidence: Evidence) ->
 
 
 def _measured(judgement: Judgement, left_out: LeftOut) -> Judgement:
-    """Add the means and standard deviations of similarity and distance, and the novelties, sorted."""
-    similarity, distance = _similarity_and_distance(judgement, left_out)
-    (similarity_mean, similarity_std), (distance_mean, distance_std) = map(_mean_and_std, (similarity, distance))
+    """Add the means and standard deviations of what novelty is made of, and the novelties, sorted."""
+    measured_by = _measures(judgement, left_out)
+    (similarity_mean, similarity_std), (distance_mean, distance_std), (plain_mean, plain_std) = map(
+        _mean_and_std, measured_by
+    )
     classes = left_out.nearness.shape[1]
     measured = replace(
         judgement,
@@ -294,8 +305,11 @@ def _measured(judgement: Judgement, left_out: LeftOut) -> Judgement:
         distance_mean=distance_mean,
         distance_std=distance_std,
         distance_weight=(classes - 1) / (classes - 1 + BACKGROUND_CLASSES),
+        plain_mean=plain_mean,
+        plain_std=plain_std,
+        plain_weight=1.0 / classes,
     )
-    return replace(measured, novelties=np.sort(measured.novelty(similarity, distance)))
+    return replace(measured, novelties=np.sort(measured.novelty(*measured_by)))
 
 
 def _with_temperature(judgement: Judgement, evidence: Evidence) -> Judgement:
@@ -306,21 +320,24 @@ def _with_temperature(judgement: Judgement, evidence: Evidence) -> Judgement:
         intercept, slope = fit_temperature(_scores(judgement, both), _novelty(judgement, both), both.truth)
     else:
         intercept, slope = INTERCEPTS[1], 0.0
-    if evidence.seen_once:
-        intercept = min(intercept, _modest_intercept(judgement, left_out, slope, evidence.seen_once, intercept))
+    intercept = _modest_intercept(judgement, left_out, slope, evidence.seen_once, intercept)
     return replace(judgement, intercept=intercept, slope=slope)
 
 
 def _modest_intercept(judgement: Judgement, left_out: LeftOut, slope: float, seen_once: float, most: float) -> float:
-    """Where so many classes were seen in one group only, the mean confidence in the stream's own examples is that much
-    nearer to ``MODEST`` than it would be with the intercept ``most``."""
+    """At most ``most``, so that the mean confidence in the stream's own examples is no higher than n of them can show:
+    (n + 1) / (n + 2), Laplace's rule for n right answers out of n. And the larger the share of classes that were seen
+    in one group only, the nearer it is to ``MODEST``."""
     scores, novelty = _scores(judgement, left_out), bounded(_novelty(judgement, left_out))
 
     def confidence(intercept: float) -> float:
         likely, _ = softmax_rows(np.exp(intercept - slope * novelty)[:, None] * scores)
         return float(likely.max(axis=1).mean())
 
-    wanted = (1.0 - seen_once) * confidence(most) + seen_once * MODEST
+    stated, samples = confidence(most), len(left_out.truth)
+    wanted = (1.0 - seen_once) * min(stated, (samples + 1) / (samples + 2)) + seen_once * MODEST
+    if stated <= wanted:
+        return most
     least = INTERCEPTS[0]
     for _ in range(40):  # confidence grows with the intercept
         middle = 0.5 * (least + most)
@@ -337,16 +354,17 @@ def _disputes(judgement: Judgement, left_out: LeftOut) -> Indices:
     return disputes
 
 
-def _similarity_and_distance(judgement: Judgement, left_out: LeftOut) -> tuple[Vector, Vector]:
-    """Of the classes that global inference answers."""
+def _measures(judgement: Judgement, left_out: LeftOut) -> tuple[Vector, Vector, Vector]:
+    """Similarity, relative distance and plain cosine, of the classes that global inference answers."""
     answers = _class_scores(judgement, left_out).argmax(axis=1)
     rows = np.arange(len(answers))
     similarity: Vector = left_out.towards_class[rows, answers] / left_out.norms
-    return similarity, relative_distance(left_out.shared, left_out.nearness[rows, answers], left_out.norms)
+    distance = relative_distance(left_out.shared, left_out.nearness[rows, answers], left_out.norms)
+    return similarity, distance, left_out.plain_cosines[rows, answers]
 
 
 def _novelty(judgement: Judgement, left_out: LeftOut) -> Vector:
-    return judgement.novelty(*_similarity_and_distance(judgement, left_out))
+    return judgement.novelty(*_measures(judgement, left_out))
 
 
 def _class_scores(judgement: Judgement, left_out: LeftOut) -> Matrix:

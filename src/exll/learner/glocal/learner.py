@@ -10,8 +10,8 @@ Where it differs from the paper:
 - the weights of the parts of a score, the confidence of the answer and what is unusual are learned by leaving out
   samples of a reservoir, each with all that came with it: its clip (:mod:`~exll.learner.glocal.clips`) or a group that
   the caller named (:mod:`~exll.learner.glocal.leaving_out`, :mod:`~exll.learner.glocal.judgement`). This *review* has a
-  coarse schedule of its own, a function of the count alone: at 16 samples, then whenever the stream has grown by a
-  fifth since, from 500 on by 35 % and from 2,000 on by 70 %.
+  coarse schedule of its own, a function of the count alone: at 6 samples, then whenever the stream has grown by a
+  fifth since (by 35 % up to 16 and from 500 on, by 70 % from 2,000 on).
 """
 
 from collections.abc import Sequence

@@ -51,6 +51,7 @@ class LeftOut:
     towards_class: Matrix  # (mu - o)' Lambda (x - o) / |mu - o|, the cosine times |x - o|
     nearness: Matrix  # the linear discriminant of the class
     towards_prototype: Matrix  # as the first, of the best prototype of the class
+    plain_cosines: Matrix  # mu'x / |mu||x|, neither from the origin nor under the precision
     shared: Vector  # what x has in common with all classes together, (R,)
     norms: Vector  # |x - o|, (R,)
     towards_lifted: Matrix  # as the first, in the space of the lift; zero where there is none
@@ -96,8 +97,11 @@ class LeftGroups:
 class Products:
     """All dot products that leaving out needs, of samples with classes and prototypes."""
 
-    def __init__(self, precision: Precision, X: Matrix, truth: Indices, own: Indices, means: Means) -> None:
+    def __init__(
+        self, precision: Precision, X: Matrix, truth: Indices, own: Indices, means: Means, origin: Vector
+    ) -> None:
         self.means = means
+        self.origin = origin
         self.truth = truth
         self.own = own  # the place of each sample's prototype
         self.precision = precision
@@ -114,6 +118,18 @@ class Products:
     @cached_property
     def background(self) -> Background:
         return Background(self.classes_classes, self.means.class_counts)
+
+    @cached_property
+    def plain_x(self) -> Matrix:
+        """(R, d) unit vectors, as they were learned."""
+        return self.X + self.origin
+
+    @cached_property
+    def plain_cosines(self) -> Matrix:
+        """(R, C) of all samples with all classes."""
+        classes = self.means.classes + self.origin
+        cosines: Matrix = self.plain_x @ classes.T / np.maximum(np.linalg.norm(classes, axis=1), SHORTEST)
+        return cosines
 
     @cached_property
     def prototype_sides(self) -> tuple[Matrix, Matrix]:
@@ -159,15 +175,16 @@ def left_out_alone(products: Products, samples: int) -> LeftOut:
     near[rows, own] = (support * near[rows, own] - left.x_squared_norms) / np.where(alone, 1.0, support - 1)
     towards_prototype = _towards(near, squared_norms)
     towards_prototype[rows[alone], own[alone]] = -np.inf
-    return left.parts(towards_prototype)
+    return left.parts(towards_prototype, p.plain_x[left.usable])
 
 
 def left_out_with_group(products: Products, samples: int, groups: LeftGroups) -> LeftOut:
     """Of the samples in a group whose class has other samples."""
     left, u, place = _with_group(products, samples, groups)
     towards_prototype = _towards(*left.prototypes((u @ products.prototype_sides[1].T)[place]))
-    towards_prototype[groups.gone[groups.of[left.usable]]] = -np.inf
-    return left.parts(towards_prototype)
+    own = groups.of[left.usable]
+    towards_prototype[groups.gone[own]] = -np.inf
+    return left.parts(towards_prototype, groups.centres[own] + products.origin)
 
 
 def cosines_alone(products: Products, samples: int, chosen: NDArray[np.bool_]) -> tuple[Matrix, Indices]:
@@ -293,7 +310,7 @@ class _Left:
     ) -> None:
         self.products, self.usable, self.truth = p, usable, p.truth[usable]
         rows, own = np.arange(len(usable)), p.classes_classes[self.truth]
-        step = missing / (p.counts[usable] - missing)
+        self._step = step = missing / (p.counts[usable] - missing)
         w = step * p.counts[usable] / samples
         a = np.where(missing > 1, missing / np.maximum(missing - 1, SHORTEST), 0.0) / samples
         x_squared, x_own, own_u = (
@@ -361,13 +378,23 @@ class _Left:
         norms = np.sqrt(np.maximum(self.x_squared_norms, SHORTEST))
         return _towards(self.dots, self.squared_norms) / norms[:, None]
 
-    def parts(self, towards_prototype: Matrix) -> LeftOut:
+    def plain_cosines(self, centres: Matrix) -> Matrix:
+        """With the means of the classes; ``centres`` is where the missing samples lie, (R, d)."""
+        p, rows = self.products, np.arange(len(self.usable))
+        cosines = p.plain_cosines[self.usable]
+        own = p.means.classes[self.truth] + p.origin
+        away = np.vecdot(p.plain_x[self.usable], centres - own) / np.maximum(np.linalg.norm(own, axis=1), SHORTEST)
+        cosines[rows, self.truth] -= self._step * away
+        return cosines
+
+    def parts(self, towards_prototype: Matrix, centres: Matrix) -> LeftOut:
         return LeftOut(
             towards_class=_towards(self.dots, self.squared_norms),
             nearness=self.dots - 0.5 * self.squared_norms,
             towards_prototype=np.maximum.reduceat(
                 towards_prototype, self.products.means.first_prototype, axis=1
             ).astype(np.float64),
+            plain_cosines=self.plain_cosines(centres),
             shared=self.products.background.shared(self.dots),
             norms=np.sqrt(np.maximum(self.x_squared_norms, SHORTEST)),
             towards_lifted=np.zeros_like(self.dots),

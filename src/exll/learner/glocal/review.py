@@ -39,8 +39,8 @@ from exll.learner.precision import Precision
 from exll.learner.prototypes import Prototypes
 from exll.types import Indices, Tensors, Vector
 
-FIRST_REVIEW = 16
-GROWTH = ((500, 0.2), (2000, 0.35), (inf, 0.7))  # up to so many samples; a young model changes fast
+FIRST_REVIEW = 6
+GROWTH = ((16, 0.35), (500, 0.2), (2000, 0.35), (inf, 0.7))  # up to so many samples; a young model changes fast
 RIDGE_SAMPLES = 512  # enough to choose a ridge by
 # A review takes as long as it has products of samples with classes and prototypes. With so many of them, up to 1,500
 # classes and prototypes, all 1,024 samples are used; with more, fewer samples.
@@ -191,6 +191,7 @@ class Reviewed:
             reservoir.classes[some],
             place_of[reservoir.prototypes[some]],
             self._means,
+            self.origin,
         )
 
     @cached_property
