@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from browser.checks import NARROW, WIDE, Opener
-from browser.studio_page import awake, whole
+from browser.studio_page import SLOW, awake, whole
 from exll.studio.tokens import COOKIE
 from served import PATIENCE, start
 
@@ -79,7 +79,15 @@ def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[st
     say_token(page, token)
     awake(page)
     page.evaluate(KEEPS_ASKING)
+    asked: list[Route] = []
+    page.route("**/login?next=*", lambda route: asked.append(route))
     page.context.clear_cookies()
+    for _ in range(3):  # while the login is slow to come
+        with page.expect_response(lambda response: response.status == 401, timeout=SLOW):
+            pass
+    page.wait_for_timeout(0)  # what these answers led to was heard of
+    assert len(asked) == 1
+    asked[0].continue_()
     page.wait_for_url(f"{address}login?next=%2Fworkbench")
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()

@@ -84,18 +84,26 @@ def test_the_learning_curve_is_drawn_and_stands_in_a_table(taught: Studio) -> No
     rows = page.locator(".numbers tbody tr")
     expect(rows).to_have_count(drawn.locator("circle").count())
     expect(rows.last).to_contain_text("30")
+    now = page.get_by_text("The last point is the model as it is now")
+    expect(now).to_be_visible()
     taught.teach("bowl", png(2, 90))
+    expect(page.get_by_role("button", name="Draw it again")).to_be_visible(timeout=SLOW)
+    expect(now).to_have_count(0)
     page.get_by_role("button", name="Draw it again").click(timeout=SLOW)
     expect(drawn).to_have_attribute("aria-label", re.compile("after 31 photos of 3"), timeout=SLOW)
+    expect(now).to_be_visible()
 
 
 def test_a_folder_is_held_out_with_its_sub_folders_as_classes(taught: Studio, tmp_path: Path) -> None:
-    files_of(tmp_path / "other" / "mug", 0, range(60, 64))
+    files_of(tmp_path / "other" / "MUG", 0, range(60, 64))
     files_of(tmp_path / "other" / "spoon", 4, range(2))
     page = taught.open("evaluation").page
     expect(page.locator("#held-out")).not_to_be_empty(timeout=SLOW)
     drop_from_disk(page, "h1", tmp_path / "other")  # anywhere on the page
-    expect(page.locator("dialog")).to_contain_text("spoon: 2 photos, never taught")
+    page.get_by_role("dialog", name='You have "mug". Use it?').get_by_role("button", name="Use it").click()
+    expect(page.get_by_role("dialog", name="Hold out 6 photos of 2 classes?")).to_contain_text(
+        "spoon: 2 photos, never taught"
+    )
     page.get_by_role("button", name="Hold them out").click()
     expect(page.locator("#queue")).to_contain_text("6 photos held out.", timeout=SLOW)
     expect(page.locator("#held-out")).to_have_text("30 photos taught, 6 held out.", timeout=SLOW)

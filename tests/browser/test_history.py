@@ -35,9 +35,9 @@ def test_undo_and_redo_by_button_and_by_key(studio: Studio) -> None:
     page.keyboard.press("Control+z")
     expect(redo).to_be_visible()
     assert studio.counts() == {"mug": 4}
-    redo.click()  # a button that goes away leaves the focus on the page's content
+    redo.click()  # a button that goes away gives the focus to the one beside it
     expect(redo).to_be_hidden()
-    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.evaluate("document.activeElement.id") == "undo"
 
 
 def test_a_step_that_came_in_between_is_not_undone_unseen(studio: Studio) -> None:
@@ -65,6 +65,10 @@ def test_a_version_is_saved_and_returned_to(studio: Studio, width: int) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Return to it").click()
     expect(page.locator("#messages")).to_contain_text("4 photos changed.")
     assert studio.counts() == {"mug": 4, "pan": 4}
+    opened_again = page.context.new_page()  # it is one's own step in every tab
+    opened_again.goto(page.url)
+    expect(opened_again.locator("#undo")).to_have_text('↶ Undo: Returned to the version "two things"')
+    opened_again.close()
     page.keyboard.press("Control+z")
     expect(page.locator("#messages")).to_contain_text('Undone: Returned to the version "two things".')
     assert studio.counts() == {"pan": 4}

@@ -1,11 +1,12 @@
 """The pages that show and sort photos: Map, Classes, Check, Sort, and a photo large."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from browser.checks import NARROW, WIDE, check_keyboard
 from browser.studio_page import SLOW, Studio, choose, settled, whole
@@ -151,8 +152,16 @@ def test_two_things_on_one_photo_are_taught_by_two_regions(taught: Studio, tmp_p
     page.mouse.move(layer["x"] + 0.35 * layer["width"], layer["y"] + 0.2 * layer["height"], steps=3)
     page.mouse.up()
     page.get_by_label("Teach this region as").fill("spoon")
+    sent: list[Route] = []
+    page.route("**/api/teach", lambda route: sent.append(route))
     page.keyboard.press("Enter")
+    for _ in range(2):  # the next region, drawn while this one is taught
+        page.get_by_role("group", name="Region").press("ArrowDown")
+    page.get_by_label("Teach this region as").fill("fork")
+    sent[0].continue_()
     expect(page.locator(".viewer")).to_contain_text('Taught the region as "spoon".')
+    expect(page.get_by_role("group", name="Region")).to_have_attribute("aria-label", re.compile("14 to 24% down"))
+    expect(page.get_by_label("Teach this region as")).to_have_value("fork")
     expect(page.locator(".region.done")).to_have_count(2)
     assert taught.counts() == {"mug": 7, "pan": 6, "bowl": 6, "spoon": 1}
 
@@ -185,7 +194,7 @@ def test_photos_are_selected_in_ranges_moved_and_deleted_and_the_focus_stays(tau
     page.get_by_role("button", name="See all mixed").click()
     tiles = page.locator("dialog .pick")
     expect(tiles).to_have_count(7)
-    expect(page.locator(".alike:visible")).to_have_text(["alike 1", "alike 1"])
+    expect(page.locator(".alike:visible")).to_have_text(["look-alike A", "look-alike A"])
     page.get_by_role("button", name="Select near-duplicates (1)").click()
     expect(page.locator(".pick input:checked")).to_have_count(1)
     tiles.nth(0).locator("input").click()  # the one that was selected
@@ -246,6 +255,10 @@ def test_photos_go_from_one_class_to_the_other_by_dragging_and_by_keyboard(taugh
     page.get_by_label("Second class", exact=True).and_(page.locator("select")).select_option("bowl")
     expect(right).to_have_count(6)
     assert page.url.endswith("?left=mug&right=bowl")
+    for left_class, right_class in (("bowl", "mug"), ("mug", "bowl")):  # never the same class twice
+        page.get_by_label("Second class", exact=True).and_(page.locator("select")).select_option(right_class)
+        expect(page.get_by_label("First class", exact=True).and_(page.locator("select"))).to_have_value(left_class)
+        expect(left).to_have_count(taught.counts()[left_class])
     page.locator("#undo").click()
     expect(left).to_have_count(5, timeout=SLOW)
 
@@ -259,9 +272,11 @@ def test_classes_are_renamed_merged_into_one_that_exists_and_deleted(taught: Stu
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Rename cup")).to_be_focused()
     page.get_by_role("button", name="Rename cup").click()
-    page.get_by_label("Name of the class").fill("pan")
+    page.get_by_label("Name of the class").fill("PAN")
     page.keyboard.press("Enter")
-    expect(page.locator("dialog")).to_contain_text('The 6 photos of "cup" would be added to the 6 photos of "pan".')
+    page.get_by_role("dialog", name='You have "pan". Use it?').get_by_role("button", name="Use it").click()
+    both = page.get_by_role("dialog", name='The class "pan" exists already')
+    expect(both).to_contain_text('The 6 photos of "cup" would be added to the 6 photos of "pan".')
     page.get_by_role("button", name="Merge them").click()
     expect(page.get_by_role("button", name="See all pan")).to_be_focused()
     assert taught.counts() == {"pan": 12, "bowl": 6}

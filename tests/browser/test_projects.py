@@ -97,6 +97,7 @@ def test_settings_are_kept_and_another_network_reads_all_photos_again(studio: St
         page.get_by_role("button", name=f"Change the {name}").click()
         page.get_by_role("dialog").get_by_role("button", name=f"Change the {name}").click()
         expect(page.locator("#messages")).to_contain_text(f"The {name} is now {value}", timeout=SLOW)
+        expect(page.locator(f"#{name}")).to_be_focused()
     assert studio.counts() == before
     assert studio.client.get("/api/project").json()["backbone"] == "efficientnet_lite0"
     assert studio.ask(png(1, 91))["label"] == "pan"

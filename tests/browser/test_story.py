@@ -26,11 +26,16 @@ from browser.studio_page import (
 from pictures import picture
 from served import as_png
 
-MOVED = """label => {
-  const width = document.querySelector(`.guess[data-label="${label}"] .fill`).style.width;
-  window.widths = new Set([...(window.widths ?? []), width]);
-  return window.widths.size > 2 && parseFloat(width) > 50;
+WATCH = """label => {
+  window.widths = [];
+  const look = () => {
+    const fill = document.querySelector(`.guess[data-label="${label}"] .fill`);
+    if (fill) window.widths.push(parseFloat(fill.style.width || 0));
+    requestAnimationFrame(look);
+  };
+  look();
 }"""
+MOVED = "() => Math.min(...window.widths) < 10 && window.widths.at(-1) > 50"
 LOST = "document.activeElement === document.body"
 
 
@@ -74,10 +79,11 @@ def record(page: Page, label: str, kind: int) -> None:
     wait_for(page, kind)
     hold = card(page, label).locator(".hold")
     hold.hover()
+    page.evaluate(WATCH, label)
     page.mouse.down()
     expect(hold).to_have_text(re.compile(r"Recording ([4-9]|\d\d)"), timeout=SLOW)
     if kind == PAN:
-        page.wait_for_function(MOVED, arg=label, timeout=SLOW)  # its bar grew while the button was held
+        page.wait_for_function(MOVED, timeout=SLOW)  # its bar grew while the button was held
         expect(hold).to_have_text(re.compile("Recording"))
     page.mouse.up()
     expect(hold).to_have_text("Hold to record")

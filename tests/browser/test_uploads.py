@@ -271,6 +271,7 @@ def test_photos_of_other_classes_are_asked_about_once_also_on_another_page(taugh
     says(page, "5 photos in another class already.")
     go(page, "Map")
     page.get_by_role("button", name="Change their classes").click()
+    expect(page.locator("#main")).to_be_focused()  # the question came by itself
     says(page, 'Learned 3 photos of "jug". 5 photos moved from another class.')
     assert taught.counts() == {"mug": 5, "pan": 6, "jug": 6, "lid": 2}
     assert all(REFUSED in fault for fault in watched.faults)
@@ -295,6 +296,15 @@ def test_the_same_photo_twice_is_said_and_one_of_another_class_is_asked_about(ta
     assert taught.counts() == {"mug": 8, "pan": 10}
     assert all(REFUSED in fault for fault in watched.faults)
     watched.faults.clear()
+
+
+def test_photos_that_were_learned_are_not_held_out_and_it_is_said_why(taught: Studio, tmp_path: Path) -> None:
+    files_of(tmp_path / "other" / "mug", 0, range(3))
+    page = taught.open("evaluation").page
+    expect(page.locator("#held-out")).not_to_be_empty(timeout=SLOW)
+    drop_from_disk(page, "h1", tmp_path / "other")
+    page.get_by_role("button", name="Hold them out").click()
+    says(page, "No photo was held out: 3 are taught already. Use other photos, or hold out every fifth.")
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
@@ -358,17 +368,22 @@ def test_folders_are_dropped_from_the_disk_with_all_that_is_in_them(studio: Stud
     files_of(things / "more" / "pan", 1, range(3))
     (things / "mug" / "notes.txt").write_text("no photo")
     files_of(things / "mug" / ".hidden", 0, range(1))[0].rename(things / "mug" / ".hidden.png")
+    files_of(things / "Granny-Smith", 2, range(1))
+    studio.teach("granny smith", png(2, 9))
     page = studio.open("workbench").page
     drop_from_disk(page, "#drop", things)
-    expect(page.locator("dialog li")).to_have_text(["pan: 3 photos", "mug: 103 photos"])
+    expect(page.locator("dialog li")).to_have_text(["Granny-Smith: 1 photo", "pan: 3 photos", "mug: 103 photos"])
+    expect(page.locator("dialog")).to_contain_text("107 photos in all")
     page.get_by_role("button", name="Teach under the folders' names").click()
+    expect(page.get_by_role("dialog", name="You have")).to_contain_text('"Granny-Smith" would become another class.')
+    page.get_by_role("button", name="Use it").click()
     see_count(page, "mug", 103)
     see_count(page, "pan", 3)
     expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
     all_sent(page)
     drop_from_disk(page, '.card[data-label="pan"]', *files_of(tmp_path, 1, range(3, 5)), things / "more" / "pan")
     says(page, 'Learned 2 photos of "pan". 3 photos were there before and stay as they are.')
-    assert studio.counts() == {"pan": 5, "mug": 103}
+    assert studio.counts() == {"granny smith": 2, "pan": 5, "mug": 103}
 
 
 def test_a_file_that_is_too_large_is_named_on_every_page(taught: Studio, tmp_path: Path) -> None:
@@ -379,6 +394,8 @@ def test_a_file_that_is_too_large_is_named_on_every_page(taught: Studio, tmp_pat
     page.get_by_label("Name of the class").fill("mug")
     page.keyboard.press("Enter")
     says(page, 'Learned 2 photos of "mug". 2 files could not be used: 33 MB.png, 129 MB.png.')
+    hand(page, "drop", '.card[data-label="mug"]', (0, 63))
+    expect(queue(page).locator("p")).to_have_text('Learned 1 photo of "mug".', timeout=SLOW)  # a drop of its own
     choose(page, page.get_by_role("button", name="Choose a photo"), large[1])
     expect(page.get_by_role("alert")).to_contain_text("129 MB.png: This file has 129 MB")
     go(page, "Project")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.checks import NARROW, check_contrast, check_pictures
+from browser.checks import NARROW, WIDE, check_contrast, check_pictures
 from browser.studio_page import (
     SLOW,
     Studio,
@@ -85,8 +85,10 @@ def test_the_bars_move_while_a_class_is_recorded(taught: Studio) -> None:
     expect(recorded).to_have_text("Hold to record")
     expect(card(page, "pattern").locator("img").nth(2)).to_be_visible(timeout=SLOW)
     assert (recorded.bounding_box(), page.locator("#rows").bounding_box()) == (before, page_before)
-    page.wait_for_timeout(300)
-    assert taught.counts()["pattern"] >= 3
+    learned = 0
+    while learned < (learned := taught.counts()["pattern"]):  # the last frames may still be on their way
+        page.wait_for_timeout(700)
+    assert learned >= 3
     page.locator("#undo").click()  # one recording is one step
     expect(card(page, "pattern")).to_have_count(0, timeout=SLOW)
     assert page.evaluate(RECORDED) == "1 photo of still learned, 2 the same as one taught before"
@@ -160,16 +162,31 @@ def test_a_wrong_bar_that_was_pressed_is_put_right(taught: Studio, tmp_path: Pat
     see_count(page, "pan", 9)
     see_count(page, "mug", 8)
     expect(page.locator("#did")).to_contain_text('Moved to "pan"')
+    taught.teach("mug", png(0, 78), held_out="true")
+    hand(page, "drop", "#preview", (0, 78))
+    expect(page.locator("#level")).to_contain_text('Held out as "mug".', timeout=SLOW)
+    bar(page, "mug").click()
+    expect(page.locator("#did")).to_contain_text('Held out as "mug", to measure the model. So it was not taught.')
+    page.get_by_role("button", name="Teach it").click()
+    see_count(page, "mug", 9)
+    expect(page.locator("#did")).to_contain_text("It is no longer held out.")
+    page.locator("#did").get_by_role("button", name="Undo").click()
+    see_count(page, "mug", 8)
 
 
 def test_photos_are_taught_where_they_fall_and_asked_about_on_the_preview(studio: Studio) -> None:
     page = studio.open("workbench").page
     hand(page, "drop", "#preview", (0, 9))  # nothing is known: it can be the first thing to be taught
+    expect(page.locator("#level")).to_have_text("Teach this as the first class: type its name below.")
+    new_class(page, "mug")
+    expect(page.locator("#level")).to_have_text("Press its class below to teach it, or type a new name.")
+    expect(page.locator("#help")).to_have_text('Next: show "mug".')
     page.get_by_label("It is something else").fill("mug")
     page.keyboard.press("Enter")
     see_count(page, "mug", 1)
     expect(page.locator("#says")).to_contain_text("mug", timeout=SLOW)
-    page.locator("#undo").click()  # the answer goes with what it came from
+    expect(page.get_by_label("It is something else")).to_be_focused()
+    page.keyboard.press("Control+z")  # the field is empty, and the answer goes with what it came from
     expect(page.locator("#says")).to_have_text("Nothing taught yet", timeout=SLOW)
     expect(page.locator("#bars .best")).to_have_count(0)
     page.locator("#redo").click()
@@ -220,8 +237,13 @@ def test_of_many_classes_the_likeliest_have_bars_and_rows_are_searched(studio: S
     assert page.locator(".guess bdi").all_inner_texts() == names
     page.get_by_role("button", name="Show all 14 classes").click()
     expect(page.locator(".guess")).to_have_count(14)
-    page.get_by_label("Find a class").fill("KIND 1")
+    page.set_viewport_size({"width": WIDE, "height": 820})
+    for always_in_view in ("#new-thing", "#drop"):
+        expect(page.locator(always_in_view)).to_be_in_viewport(ratio=1)
+    page.get_by_label("Find a class").fill("1_KIND")
     expect(page.locator(".card:visible")).to_have_count(5)
+    expect(page.locator("#found")).to_have_text("5 of 14 found")
+    expect(page.locator("#found")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Enter")  # the first that is found; from there arrow keys go on
     expect(card(page, "kind 1").locator(".hold")).to_be_focused()
     page.keyboard.press("ArrowDown")
@@ -311,7 +333,9 @@ def test_an_unusual_answer_is_said_to_be_so_and_follows_how_strict_the_project_i
     taught.client.post("/api/project/settings", json={"false_alarms": 0.3})
     expect(page.locator("#says")).to_have_text(f"Maybe {label}", timeout=SLOW)
     expect(page.locator("#level")).to_contain_text("It is unlike the photos you taught.")
-    expect(page.locator("#spoken")).to_contain_text("It is unlike the photos you taught.")
+    expect(page.locator("#spoken")).to_have_text(f"Maybe {label}. It is unlike the photos you taught.")
+    expect(page.locator("#level")).not_to_contain_text("Confidence")  # it would say the opposite
+    expect(bar(page, label)).to_contain_text("%")
     check_contrast(page)
 
 

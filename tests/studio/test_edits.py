@@ -20,6 +20,11 @@ from hand import Hand
 from served import assert_model_is_its_log, assert_model_knows_its_log, settle
 
 
+@pytest.fixture(autouse=True)
+def _small_models_are_changed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "FEW", 32)
+
+
 @pytest.fixture
 def hand(tmp_path: Path) -> Iterator[Hand]:
     """A project of 3 classes with 14 examples each."""

@@ -215,6 +215,17 @@ def test_the_learning_curve_ends_with_the_score_whatever_was_left_out_before(
         assert last[name] == score[name]
 
 
+def test_a_learning_curve_whose_photos_are_learned_meanwhile_has_no_last_point(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(studio, taught=15)
+    whole = studio.client.get("/api/evaluation/curve").json()["points"]
+    monkeypatch.setattr("exll.studio.learning_curve.measured", lambda *_: [])
+    points = studio.client.get("/api/evaluation/curve", params={"order": "in turn"}).json()["points"]
+    assert points
+    assert points[-1]["learned"] < whole[-1]["learned"]
+
+
 def test_a_learning_curve_that_nobody_waits_for_ends_and_is_not_kept(studio: Served) -> None:
     fill(studio)
     found = evaluations(studio.project)

@@ -117,7 +117,7 @@ def test_only_what_was_taught_is_learned_from_an_unpacked_dataset(varied: Served
 
 def test_the_manifest_is_safe_in_a_spreadsheet_and_reads_back(varied: Served) -> None:
     response = varied.client.get("/api/project/manifest")
-    assert 'filename="manifest.csv"' in response.headers["content-disposition"]
+    assert 'filename="project-photos.csv"' in response.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
     assert list(rows[0]) == ["file", "label", "role", "name", "taught_at", "box", "source"]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())

@@ -84,8 +84,8 @@ def test_only_unusual_photos_wait_and_only_once(taught: Served) -> None:
 
 def test_a_camera_brings_one_frame_of_a_scene_and_a_model_that_knows_little_none(studio: Served) -> None:
     scene, moved = (as_png(render(Recording(0, "book", 1, "clutter", 1, "train"), frame, 96)) for frame in (0, 3))
-    studio.taught("mug", *(png(0, seed) for seed in range(20)))
-    studio.taught("pan", *(png(1, seed) for seed in range(2)))
+    studio.taught("mug", *(png(0, seed) for seed in range(22)))
+    studio.taught("pan", *(png(1, seed) for seed in range(2)))  # at 24 examples the model judges itself
     assert studio.ask(scene).json()["prediction"]["level"] != "usual"
     assert waiting(studio) == []
     studio.taught("pan", png(1, 2))
@@ -315,6 +315,9 @@ def test_photos_are_grouped_by_likeness_and_what_is_known_by_now_comes_last(taug
     known = {kinds[_digest(kept, photo["id"])] for photo in answer["known"]}
     assert known == {4}
     assert {photo["prediction"]["label"] for photo in answer["known"]} == {"cup"}
+    unnamed = answer["waiting"] - len(answer["known"])  # what pages show beside the link to the Inbox
+    assert taught.json("/api/project")["waiting"] == unnamed
+    assert taught.project.unnamed == unnamed
 
 
 def _digest(photos: list[AskedPhoto], number: int) -> str:

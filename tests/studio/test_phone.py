@@ -10,7 +10,7 @@ import pytest
 from exll.studio.one_time_codes import CODE_BYTES, MOST_CODES, VALID_SECONDS, OneTimeCodes
 from exll.studio.return_path import return_path
 from exll.studio.tokens import COOKIE, Gate
-from exll.studio.welcome import welcome
+from exll.studio.welcome import places, welcome
 from served import Served, served
 
 TOKEN = "a-token-of-some-length"
@@ -167,7 +167,10 @@ def kept_in(login: httpx.Response) -> str:
 
 
 def test_a_start_for_others_says_where_and_how_they_come_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exll.studio.welcome.reachable", lambda host: ["192.168.1.20", "10.0.0.2"])
+    monkeypatch.setattr("exll.studio.welcome.reachable", lambda host, bridges=True: ["192.168.1.20", "10.0.0.2"])
+    assert places("0.0.0.0", 8765, True).split()[0] == "https://192.168.1.20:8765/"
+    assert places("0.0.0.0", 8765, True).endswith(" on this machine at https://127.0.0.1:8765/")
+    assert places("192.168.1.20", 8765, False) == "http://192.168.1.20:8765/"
     gate = Gate(TOKEN)
     lines = list(welcome("0.0.0.0", 8765, gate, None, with_link=True))
     assert lines[0] == "other machines reach it at http://192.168.1.20:8765/, http://10.0.0.2:8765/"

@@ -45,6 +45,22 @@ def test_requests_of_one_group_are_one_step(studio: Served) -> None:
     assert undone(studio) == ['Taught 1 photo of "pan".']
 
 
+def test_after_undo_a_small_model_gives_the_very_answers_of_before(studio: Served) -> None:
+    for kind in range(3):
+        studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(14)))
+    asked = [png(kind, 90 + kind) for kind in range(5)]
+    before = [studio.ask(image, all_classes=True).json() for image in asked]
+    for kind, label in ((1, "kind 0"), (2, "kind 1"), (4, "new")):
+        studio.taught(label, *(png(kind, 50 + seed) for seed in range(3)))
+    changed = [studio.ask(image, all_classes=True).json() for image in asked]
+    for _ in range(3):
+        assert studio.client.post("/api/undo").json()["rebuilding"] is False
+    after = [studio.ask(image, all_classes=True).json() for image in asked]
+    answers = ("prediction", "probabilities")
+    assert [[one[name] for name in answers] for one in after] == [[one[name] for name in answers] for one in before]
+    assert changed != before
+
+
 def test_what_was_kept_is_in_doubt_again_after_undo_and_the_model_stays(studio: Served) -> None:
     for kind in range(2):
         studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(6)))

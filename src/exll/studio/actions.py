@@ -314,7 +314,7 @@ def _tell(project: Project, kind: str, label: str | None, **more: Any) -> None:
             **vars(project.store.totals()),
             "undo": None if edit is None else edit.to_dict(),
             "redo": None if undone is None else undone.to_dict(),
-            "waiting": project.store.inbox_size()[0],
+            "waiting": project.unnamed,
             "made_by": author.get(),
             **more,
         },

@@ -133,5 +133,4 @@ def dismiss(project: Project, numbers: Collection[int]) -> int:
 
 
 def tell_waiting(project: Project) -> None:
-    waiting, _ = project.store.inbox_size()
-    project.events.publish("inbox", {"waiting": waiting})
+    project.events.publish("inbox", {"waiting": project.unnamed})

@@ -53,12 +53,21 @@ class Sorted:
     known: Sequence[JudgedPhoto]
 
 
+def judge(photos: Sequence[AskedPhoto], classifier: ExLLClassifier | None, false_alarms: float) -> list[JudgedPhoto]:
+    """``classifier`` is None while nothing is taught."""
+    if classifier is None or not photos:
+        return [JudgedPhoto(photo, None, False) for photo in photos]
+    X = _vectors(photos)
+    answers, of_nothing = classifier.answers(X, false_alarms=false_alarms), classifier.like_nothing(X)
+    return [JudgedPhoto(photo, now, bool(names)) for photo, now, names in zip(photos, answers, of_nothing, strict=True)]
+
+
 def sort_photos(photos: Sequence[AskedPhoto], classifier: ExLLClassifier | None, false_alarms: float) -> Sorted:
-    """``classifier`` is None while nothing is taught. The same photos and the same model give the same order."""
+    """The same photos and the same model give the same order."""
     if not photos:
         return Sorted([], [])
-    X = np.array([photo.vector for photo in photos])
-    judged = _judged(photos, X, classifier, false_alarms)
+    X = _vectors(photos)
+    judged = judge(photos, classifier, false_alarms)
     known = [photo for photo in judged if photo.teaches_nothing]
     rows = np.array([row for row, photo in enumerate(judged) if not photo.teaches_nothing], np.intp)
     members = [rows[group] for group in _alike(X[rows], classifier)]
@@ -70,13 +79,8 @@ def sort_photos(photos: Sequence[AskedPhoto], classifier: ExLLClassifier | None,
     return Sorted(groups, known)
 
 
-def _judged(
-    photos: Sequence[AskedPhoto], X: NDArray[np.float32], classifier: ExLLClassifier | None, false_alarms: float
-) -> list[JudgedPhoto]:
-    if classifier is None:
-        return [JudgedPhoto(photo, None, False) for photo in photos]
-    answers, of_nothing = classifier.answers(X, false_alarms=false_alarms), classifier.like_nothing(X)
-    return [JudgedPhoto(photo, now, bool(names)) for photo, now, names in zip(photos, answers, of_nothing, strict=True)]
+def _vectors(photos: Sequence[AskedPhoto]) -> NDArray[np.float32]:
+    return np.array([photo.vector for photo in photos])
 
 
 def _alike(X: NDArray[np.float32], classifier: ExLLClassifier | None) -> list[NDArray[np.intp]]:

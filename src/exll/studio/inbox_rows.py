@@ -44,10 +44,8 @@ def numbered(connection: sqlite3.Connection, numbers: str) -> list[AskedPhoto]:
     return _photos(connection.execute(f"{PHOTO} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", (numbers,)))
 
 
-def size(connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many wait, and their bytes."""
-    count, nbytes = connection.execute(f"SELECT count(*), coalesce(sum(bytes), 0) FROM inbox WHERE {WAITS}").fetchone()
-    return int(count), int(nbytes)
+def waiting_numbers(connection: sqlite3.Connection) -> set[int]:
+    return {number for (number,) in connection.execute(f"SELECT id FROM inbox WHERE {WAITS}")}
 
 
 def add(connection: sqlite3.Connection, photo: AskedPhoto, most: int, most_bytes: int) -> list[str]:

@@ -17,6 +17,7 @@ class Incoming:
         self._addresses = Buckets(AT_ONCE, PER_SECOND)
         self._now = now
         self._looked_at = -LOOKED_AT_SECONDS
+        self.known: frozenset[int] = frozenset()  # those that taught nothing new when the model last saw what waits
 
     def accepts(self, address: str) -> bool:
         return not self._addresses.take(address)

@@ -59,8 +59,9 @@ def curve(project: Project, found: Evaluations, order: Order, left: threading.Ev
         asked, asked_every = _some(known, MOST_ASKED)
         points = list(_points(project, rows, asked, order, share, left))
         now = [one for one in measured(project, found) if one.truth in found.classes]
-        last = Point(len(taught), len(found.classes), sum(one.right for one in now), len(now))
-        return Curve([*points, last], every, asked_every)
+        if now:  # else the photos were learned meanwhile
+            points.append(Point(len(taught), len(found.classes), sum(one.right for one in now), len(now)))
+        return Curve(points, every, asked_every)
 
     return found.remembered(order, (share, key_of(held_out)), make)
 

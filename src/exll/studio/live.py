@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 MOST_WAITING, MOST_UNHURRIED = 64, 32
 CHUNK = 32
-FEW = 32  # examples: to learn so many anew takes no longer than to change a model
+FEW = 128  # examples: to learn so many anew takes a fifth of a second
 MOST_IN_PLACE = 500  # examples to learn: others who teach would wait too long for more
 CHECKPOINT_EVERY = 500
 QUIET_SECONDS = 0.05
@@ -150,7 +150,7 @@ class Live:
         model = self.current
         try:
             counts = self._store.counts()
-            if sum(counts.values()) <= FEW:
+            if sum(counts.values()) <= FEW:  # in order, so that undoing leaves the very model of before
                 self._adopt(self._new_model())
             elif not self.rebuilding and self._is_quick(changes, counts):
                 model.edit(changes, counts, self._store.rows_of(change.example for change in changes))
@@ -183,7 +183,7 @@ class Live:
             model.go_on_from(*found)
             self._checkpoint = model.generation, model.position
         done, total, told_at = 0, sum(self._store.counts().values()), time.monotonic()
-        if found is None and total > FEW:
+        if found is None and total > CHUNK:
             tell(f"learning {total:,} examples ...")
         while rows := self._store.rows_after(model.position, CHUNK):
             model.learn(rows)

@@ -86,6 +86,11 @@ class Project:
         self.rereading: Rereading | None = None  # the last one since the project was opened
         self.last_undone: Undone | None = None  # since the project was opened, for pages that did not hear of it
 
+    @property
+    def unnamed(self) -> int:
+        """How many photos of the Inbox need a name, as the model last saw them."""
+        return len(self.store.inbox_numbers() - self.incoming.known)
+
     def close(self) -> None:
         """Nothing that was acknowledged needs this; it saves the next start some work."""
         if self._closed:

@@ -63,15 +63,23 @@ def is_project_name(name: str) -> bool:
     >>> [is_project_name(name) for name in ("shelf 2", "../shelf", ".shelf", "nul", "shelf.")]
     [True, False, False, False, False]
     """
-    return (
-        0 < len(name) <= LONGEST_NAME
-        and all(c in " -_." or unicodedata.category(c)[0] in "LM" or c.isdecimal() for c in name)
-        and name == unicodedata.normalize("NFKC", name).strip()
-        and len(name.encode()) <= MOST_NAME_BYTES
-        and name[0] != "."
-        and name[-1] != "."
-        and not RESERVED.fullmatch(name)
-    )
+    return not _fault(name) and name == unicodedata.normalize("NFKC", name).strip()
+
+
+def _fault(name: str) -> str:
+    """Why a name cannot be that of a project; empty where it can."""
+    odd = next((c for c in name if not (c in " -_." or unicodedata.category(c)[0] in "LM" or c.isdecimal())), "")
+    if not name:
+        return "it is empty"
+    if len(name) > LONGEST_NAME:
+        return f"it has {len(name)} characters; at most {LONGEST_NAME} are possible"
+    if odd:
+        return f"it contains {odd if odd.isprintable() else f'the character U+{ord(odd):04X}'}"
+    if len(name.encode()) > MOST_NAME_BYTES:
+        return f"it has {len(name.encode())} bytes; at most {MOST_NAME_BYTES} are possible"
+    if name[0] == "." or name[-1] == ".":
+        return "it has a dot at one end"
+    return "Windows keeps it for itself" if RESERVED.fullmatch(name) else ""
 
 
 class Projects:
@@ -126,11 +134,10 @@ class Projects:
     async def make(self, name: str) -> Entry:
         """A new, empty one, with the network of the first."""
         clean = unicodedata.normalize("NFKC", name).strip()
-        if not is_project_name(clean):
+        if fault := _fault(clean):
             raise UnusableError(
-                f"a project's name has 1 to {LONGEST_NAME} letters, digits, spaces, '-', '_' and '.', in at most "
-                f"{MOST_NAME_BYTES} bytes, with no '.' at either end; got {clean[:LONGEST_NAME]!r}.",
-                "Choose another name.",
+                f"{clean[:LONGEST_NAME]!r} cannot be the name of a project: {fault}.",
+                "Use letters, digits, spaces, '-', '_' and '.'.",
             )
         return await asyncio.wrap_future(self._threads.submit(self._make, clean))
 

@@ -230,9 +230,9 @@ class Store:
     def inbox_photos(self, numbers: Iterable[int]) -> list[AskedPhoto]:
         return inbox_rows.numbered(self._reading(), _json(numbers))
 
-    def inbox_size(self) -> tuple[int, int]:
-        """How many photos wait, and their bytes."""
-        return inbox_rows.size(self._reading())
+    def inbox_numbers(self) -> set[int]:
+        """Of those that wait."""
+        return inbox_rows.waiting_numbers(self._reading())
 
     def checkpoints(self) -> list[tuple[str, int, int, str]]:
         """File, generation, position and version of every checkpoint, the newest first."""

@@ -5,12 +5,19 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from exll.studio.addresses import reachable, url_of
+from exll.studio.addresses import local_name, reachable, url_of
 from exll.studio.routes.phone import link_of
 from exll.studio.tokens import Gate
 
 if TYPE_CHECKING:
     from exll.studio.certificates import Certificate
+
+
+def places(host: str, port: int, tls: bool) -> str:
+    """Where it is open: what a phone can use comes first, then what this machine itself uses."""
+    here = url_of(local_name(host), port, tls)
+    others = [url_of(name, port, tls) for name in reachable(host, bridges=False)]
+    return f"{others[0]} and on this machine at {here}" if others and others[0] != here else here
 
 
 def welcome(host: str, port: int, gate: Gate, certificate: "Certificate | None", with_link: bool) -> Iterator[str]:

@@ -75,7 +75,7 @@ class InboxGroup(BaseModel):
 
 class InboxAnswer(BaseModel):
     keep: bool = Field(description="whether more photos are kept; 'inbox' of /api/project/settings")
-    waiting: int
+    waiting: int = Field(description="photos in the Inbox, also those that would teach nothing new")
     bytes: int
     most: int
     most_bytes: int
@@ -160,6 +160,7 @@ def _inbox(project: Project) -> InboxAnswer:
     waiting, model = project.store.inbox(), project.live.current
     classifier = model.snapshot.classifier if model.knows_something else None
     found = sort_photos(waiting, classifier, project.false_alarms)
+    project.incoming.known = frozenset(judged.photo.id for judged in found.known)
     return InboxAnswer(
         keep=project.inbox,
         waiting=len(waiting),

@@ -5,6 +5,7 @@ from pydantic import BaseModel, Field
 
 from exll.studio.actions import purge
 from exll.studio.analysed_image import MOST_PIXELS
+from exll.studio.inbox_groups import judge
 from exll.studio.limits import MOST_BODY_BYTES, MOST_FILE_BYTES, MOST_IMPORT_BYTES
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, CurrentProject, change
@@ -32,7 +33,7 @@ class ProjectAnswer(BaseModel):
     classes: int = Field(description=CLASSES)
     examples: int = Field(description=EXAMPLES)
     held_out: int = Field(description=HELD_OUT_PHOTOS)
-    waiting: int = Field(description="photos in the Inbox")
+    waiting: int = Field(description="photos in the Inbox that need a name")
     prototypes: int
     model_bytes: int
     storage: Storage
@@ -40,7 +41,9 @@ class ProjectAnswer(BaseModel):
     redo: EditShape | None = Field(description="the step that redo would make again")
     undone: UndoneShape | None = Field(description="the step that was undone last since the studio was started")
     rebuilding: bool = Field(description=REBUILDING)
-    false_alarms: float = Field(description="how strict answers are: the share of known things called unusual")
+    false_alarms: float = Field(
+        description="how strict: the share of known things that may be called unusual or unknown"
+    )
     limits: dict[str, int]
 
 
@@ -63,6 +66,8 @@ def _overview(project: Project) -> ProjectAnswer:
     totals, model, edit = project.store.totals(), project.live.current, project.store.last_edit()
     classifier = model.snapshot.classifier if model.knows_something else None
     undone, redo = project.last_undone, project.store.next_redo()
+    judged = judge(project.store.inbox(), classifier, project.false_alarms)
+    project.incoming.known = frozenset(found.photo.id for found in judged if found.teaches_nothing)
     return ProjectAnswer(
         name=project.name,
         preset=project.preset,
@@ -70,7 +75,7 @@ def _overview(project: Project) -> ProjectAnswer:
         width=project.backbone.width,
         version=__version__,
         **vars(totals),
-        waiting=project.store.inbox_size()[0],
+        waiting=project.unnamed,
         prototypes=0 if classifier is None else classifier.n_prototypes_,
         model_bytes=0 if classifier is None else classifier.nbytes_,
         storage=Storage(

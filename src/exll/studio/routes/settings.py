@@ -24,7 +24,9 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 class Wanted(BaseModel):
     """What is left out stays as it is."""
 
-    false_alarms: float | None = Field(None, gt=0, lt=1, description="the share of known things called unusual")
+    false_alarms: float | None = Field(
+        None, gt=0, lt=1, description="the share of known things that may be called unusual or unknown"
+    )
     thumbnails: int | None = Field(
         None, ge=0, le=MOST_THUMBNAILS, description="photos per prototype in the exported model"
     )

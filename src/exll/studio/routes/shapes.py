@@ -64,7 +64,7 @@ def thumbnail_url(number: int) -> str:
 class PredictionShape(BaseModel):
     label: str = Field(description="the nearest class; the answer only where known is true")
     probability: float
-    runner_up: str | None = Field(description="the second-best class; null where there is only one class")
+    runner_up: str | None = Field(description="the second choice; null where there is only one class")
     known: bool = Field(description="false: like nothing that was taught, say unknown")
     level: Level = Field(description="usual; unusual: unlike the images that were taught; unknown: known is false")
     novelty: float | None = Field(description="the score behind level; null where the preset does not measure it")

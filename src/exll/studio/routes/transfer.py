@@ -58,7 +58,8 @@ async def dataset(project: CurrentProject) -> FileResponse:
 @router.get("/manifest", response_class=FileResponse)
 async def manifest(project: CurrentProject) -> FileResponse:
     """The manifest of the dataset alone: file, label, role, name, time, box and source of every photo, as CSV."""
-    return await _download(project, lambda path: export_manifest(project, path), "manifest.csv", "text/csv")
+    name = f"{project.name}-photos.csv"
+    return await _download(project, lambda path: export_manifest(project, path), name, "text/csv")
 
 
 @router.get("/report", response_class=FileResponse)

@@ -18,7 +18,7 @@ export function showAnswer(says, level, prediction, taughtAs = []) {
   const sure = other === null ? ONLY : `Confidence: ${confidence(probability)}.`;
   const words = {
     usual: [sure, other !== null && h("span", { class: "usual" }, " It looks like the photos you taught.")],
-    unusual: [sure, " ", h("strong", {}, UNLIKE)],
+    unusual: [other === null && `${ONLY} `, h("strong", {}, UNLIKE)], // a confidence would say the opposite
     unknown: [h("strong", {}, NOTHING_LIKE_IT), " The nearest class is ", quoted(label), "."],
   };
   fill(level, ...words[kind], taughtAs.length > 0 && taught(taughtAs));
@@ -47,7 +47,7 @@ function taught(examples) {
 export function spoken(prediction) {
   const { probability, runner_up: other, level } = prediction;
   if (level === "unknown") return `Unknown. ${NOTHING_LIKE_IT}`;
-  const share = other === null ? "the only class that I know" : confidence(probability);
   const words = headline(prediction).map((part) => part.label ?? part).join("");
-  return `${words}, ${share}${level === "unusual" ? `. ${UNLIKE}` : ""}`;
+  if (level === "unusual") return `${words}. ${UNLIKE}`;
+  return `${words}, ${other === null ? "the only class that I know" : confidence(probability)}`;
 }

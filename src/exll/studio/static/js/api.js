@@ -3,12 +3,15 @@
 import { wait } from "./dom.js";
 
 const TRIES = 6;
+const MOMENT = 400; // milliseconds
 const { root: ROOT = "", project: KEY = "" } = document.body.dataset; // where this project lives, and which it is
 const KEPT = /^\/api\/(examples|inbox)\/\d+\/(image|thumbnail|whole)$/; // browsers keep them; another project may come to live there
 const NO_ANSWER = ["The studio does not answer.", "Is it still running? What was taught is safe; try again."];
 
-/** Who asks: this tab. Steps carry it, so that one can tell one's own from others'. */
-export const CLIENT = (sessionStorage.client ??= `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`);
+let leaving = false; // for the login
+
+/** Who asks: this browser. Steps carry it, so that one can tell one's own from others', also when the page is opened again. */
+export const CLIENT = (localStorage.client ??= `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`);
 
 export class ApiError extends Error {
   /** @param {string} error @param {string} hint @param {number} status @param {any} [body] */
@@ -27,7 +30,7 @@ export const address = (path) => ROOT + path + (KEPT.test(path) ? `?of=${KEY}` :
 export const get = (path, signal) => send(path, { signal });
 
 export const postJson = (path, body = {}) =>
-  send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  shownWhileSlow(send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
 
 /**
  * @param {string} path
@@ -42,6 +45,13 @@ export async function postForFile(path, fields, signal) {
 }
 
 export const thumbnail = (number) => address(`/api/examples/${number}/thumbnail`);
+
+/** An edit that takes longer than a moment is shown at the foot of the page. */
+function shownWhileSlow(edit) {
+  const timer = setTimeout(() => dispatchEvent(new CustomEvent("slow-edit", { detail: edit })), MOMENT);
+  edit.catch(() => {}).finally(() => clearTimeout(timer));
+  return edit;
+}
 
 function formOf(fields) {
   const form = new FormData();
@@ -68,7 +78,7 @@ async function answered(path, options) {
       await wait(1000 * (Number(response.headers.get("Retry-After")) || 1));
       continue;
     }
-    if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(here())}`);
+    if (response.status === 401) leaveForLogin();
     const body = await response.json().catch(() => ({}));
     throw new ApiError(
       sentence(body.error ?? `the studio answered ${response.status}.`),
@@ -78,6 +88,14 @@ async function answered(path, options) {
     );
   }
 }
+
+/** Once, however many requests are refused: each way there would break off the one before, and none might arrive. */
+function leaveForLogin() {
+  if (!leaving) location.assign(`/login?next=${encodeURIComponent(here())}`);
+  leaving = true;
+}
+
+addEventListener("pageshow", () => (leaving = false)); // come back to, without being loaded anew
 
 /** This page, to come back to it. */
 const here = () => location.href.slice(location.origin.length);

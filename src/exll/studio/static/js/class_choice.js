@@ -1,8 +1,8 @@
 /** Choosing a class: one that exists, found by typing, or a new one. */
 
-import { showDialog } from "./dialogs.js";
+import { nameMeant, showDialog } from "./dialogs.js";
 import { fill, h } from "./dom.js";
-import { confidence, simple } from "./words.js";
+import { confidence, hasWords } from "./words.js";
 
 const MOST_CHIPS = 12;
 const LEAST_SHOWN = 0.01; // less probable classes have no number
@@ -25,7 +25,7 @@ export function askExisting(title, labels, { yes, content = null }) {
     });
     const submit = () => (list.value ? close(list.value) : list.focus());
     const draw = () => {
-      const found = labels.filter((label) => simple(label).includes(simple(search.value)));
+      const found = labels.filter((label) => hasWords(label, search.value));
       const kept = found.includes(list.value) ? list.value : found.length === 1 ? found[0] : null;
       fill(
         list,
@@ -64,9 +64,13 @@ export function classField(words, chosen) {
   const id = `class-field-${(counter += 1)}`;
   const input = h("input", { id, autocomplete: "off", maxlength: 100, placeholder: "class, new or known" });
   const list = h("div", { class: "chips", role: "group", "aria-label": "Classes" });
-  const submit = () => (input.value.trim() ? chosen(input.value.trim()) : input.focus());
+  const submit = async () => {
+    const name = await nameMeant(input.value, labels);
+    if (name) chosen(name);
+    else input.focus();
+  };
   const draw = () => {
-    const found = labels.filter((label) => simple(label).includes(simple(input.value)));
+    const found = labels.filter((label) => hasWords(label, input.value));
     fill(
       list,
       found
@@ -100,6 +104,5 @@ export function classField(words, chosen) {
     [labels, shares] = [ordered, probable];
     draw();
   };
-  const clear = () => (input.value = "");
-  return { element, show, clear };
+  return { element, input, show };
 }

@@ -2,11 +2,11 @@
 
 import { askExisting } from "./class_choice.js";
 import { ClassRow } from "./class_row.js";
-import { askLabel } from "./dialogs.js";
+import { askLabel, nameMeant } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
 import { say } from "./notice.js";
 import { adviceWords, weakest } from "./progress.js";
-import { simple } from "./words.js";
+import { hasWords } from "./words.js";
 
 const NAMED = `named classes ${document.body.dataset.project}`; // named, but without a photo yet: the server does not know them
 const SEARCHED_FROM = 9;
@@ -21,6 +21,7 @@ export class ClassList {
     /** @type {Map<string, ClassRow>} */
     this.rows = new Map();
     this.selected = null;
+    this.classes = []; // what /api/classes said of them
     this.on = on;
     const once = byId("once");
     once.checked = localStorage.getItem(ONCE) === "true";
@@ -39,7 +40,7 @@ export class ClassList {
       event.preventDefault();
       this.name(byId("new-label"));
     });
-    byId("chip-add").addEventListener("click", async () => this.add((await askLabel("New class", [], { yes: "Add" })) ?? ""));
+    byId("chip-add").addEventListener("click", async () => this.add((await askLabel("New class", [], { known: this.labels(), yes: "Add" })) ?? ""));
     byId("chip-find").addEventListener("click", async () => {
       const label = await askExisting("Find a class", this.labels(), { yes: "Choose" });
       if (label) this.goTo(this.row(label));
@@ -104,10 +105,11 @@ export class ClassList {
     (wanted.disabled ? row.name : wanted).focus({ preventScroll: true });
   }
 
-  name(input) {
-    if (!input.value.trim()) input.focus();
-    this.add(input.value);
+  async name(input) {
+    const label = await nameMeant(input.value, this.labels());
+    if (!label) return input.focus();
     input.value = "";
+    this.add(label);
   }
 
   add(typed) {
@@ -118,6 +120,7 @@ export class ClassList {
     byId("search").value = "";
     this.find();
     this.goTo(row);
+    this.help();
     this.welcome();
     say(`${label}: hold the button to record, or add photos.`);
     this.on.changed();
@@ -138,7 +141,8 @@ export class ClassList {
     for (const label of named) this.row(label);
     for (const [label, row] of this.rows) if (!taught.has(label) && !named.includes(label)) this.remove(row);
     if (!this.selected && this.rows.size) this.select([...this.rows.values()][0]);
-    this.help([...classes, ...named.map((label) => ({ label, examples: 0, verdict: "too early to tell" }))]);
+    this.classes = classes;
+    this.help();
     this.find();
     this.welcome(classes.filter(({ examples }) => examples > 0).length);
     this.on.changed();
@@ -151,28 +155,29 @@ export class ClassList {
     this.rows.delete(row.label);
   }
 
-  help(classes) {
+  /** What to do next, also for classes that were only named so far. */
+  help() {
+    const named = remembered().map((label) => ({ label, examples: 0, verdict: "too early to tell" }));
+    const classes = [...this.classes, ...named];
     const found = weakest(classes);
-    const named = found && h("button", { type: "button", class: "link", onclick: () => this.goTo(this.row(found.label)) }, h("bdi", {}, found.label));
-    fill(byId("help"), ...(found ? ["What would help most: ", named, ". ", ...adviceWords(found)] : overall(classes)));
+    const button = found && h("button", { type: "button", class: "link", onclick: () => this.goTo(this.row(found.label)) }, h("bdi", {}, found.label));
+    fill(byId("help"), ...(found ? ["What would help most: ", button, ". ", ...adviceWords(found)] : overall(classes)));
   }
 
   find() {
     byId("find").hidden = byId("chip-find").hidden = this.rows.size < SEARCHED_FROM;
-    const wanted = simple(byId("search").value);
-    let shown = 0;
-    for (const [label, { element }] of this.rows) {
-      element.hidden = !simple(label).includes(wanted);
-      shown += Number(!element.hidden);
-    }
+    const typed = byId("search").value.trim();
+    for (const [label, { element }] of this.rows) element.hidden = !hasWords(label, typed);
     this.rove();
-    byId("found").textContent = wanted && `${shown} of ${this.rows.size} found`;
+    byId("found").textContent = typed && `${this.found().length} of ${this.rows.size} found`;
   }
 
   /** The way of the first minute, until there are two classes with photos. */
   welcome(taught = this.taught ?? 0) {
     this.taught = taught;
+    const within = byId("start").contains(document.activeElement); // on "Try the sample"
     byId("start").hidden = taught > 1;
+    if (within && taught > 1) this.selected.name.focus();
     byId("start").classList.toggle("begun", this.rows.size > 0);
     const step = this.rows.size === 0 ? 0 : taught === 0 ? 1 : 2;
     [...byId("start").querySelectorAll("ol > li")].forEach((item, i) => {

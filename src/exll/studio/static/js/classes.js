@@ -11,7 +11,7 @@ import { complain, trying } from "./notice.js";
 import { pictures } from "./pictures.js";
 import { progressWords } from "./progress.js";
 import { tellStep } from "./undo.js";
-import { counted, percent, photosOf, simple } from "./words.js";
+import { counted, hasWords, percent, photosOf, simple } from "./words.js";
 
 const MANY = 12; // classes: with more of them, only one rule of each is shown at first
 const [RULES, RULES_OF_MANY] = [4, 1];
@@ -48,15 +48,14 @@ async function look() {
 }
 
 function draw() {
-  byId("find").hidden = classes.length < 2;
+  byId("find").hidden = classes.length < 2 && !byId("search").value;
   const shown = [...classes].sort(ORDERS[byId("order").value]);
-  keepingFocus(
-    byId("classes"),
-    () => fill(byId("classes"), shown.length ? shown.map(section) : nothingYet("No class yet.", "Teach the first one")),
-    next,
-  );
+  const fillAll = () => {
+    fill(byId("classes"), shown.length ? shown.map(section) : nothingYet("No class yet.", "Teach the first one"));
+    filter();
+  };
+  keepingFocus(byId("classes"), fillAll, next);
   next = null;
-  filter();
 }
 
 function section(one) {
@@ -156,7 +155,7 @@ async function rename(label, given = label) {
     {},
     "Its photos stay as they are. If there is a class of that name already, you can merge the two.",
   );
-  const name = await askLabel(`Rename "${label}"`, [], { given, yes: "Rename", content });
+  const name = await askLabel(`Rename "${label}"`, [], { known: others(label), given, yes: "Rename", content });
   if (!name || name === label) return findFocus(`Rename ${label}`);
   next = `Rename ${name}`;
   try {
@@ -216,8 +215,8 @@ function filter() {
   const wanted = simple(byId("search").value);
   const all = [...document.querySelectorAll(".class")];
   const exact = all.some((one) => simple(one.dataset.label) === wanted);
-  const hit = (label) => (exact ? label === wanted : label.includes(wanted));
-  for (const one of all) one.hidden = wanted !== "" && !hit(simple(one.dataset.label));
+  const hit = (label) => (exact ? simple(label) === wanted : hasWords(label, wanted));
+  for (const one of all) one.hidden = wanted !== "" && !hit(one.dataset.label);
   byId("found").textContent = wanted ? `${all.filter((one) => !one.hidden).length} of ${all.length} found` : "";
 }
 

@@ -6,6 +6,7 @@ import { counted } from "./words.js";
 
 const MOST = 12; // confusions in the list
 const FEW = 12; // classes of which the matrix is open at once
+const END = 8; // letters of a name that are never cut off
 const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 const byName = (one, other) => one.localeCompare(other, undefined, { numeric: true });
 
@@ -63,7 +64,7 @@ function matrix(confusion, classes) {
         h(
           "tr",
           {},
-          h("th", { scope: "row", title: truth }, h("bdi", {}, truth)),
+          h("th", { scope: "row", title: truth }, nameOf(truth)),
           [...columns, null].map((answer) => cellOf(at(truth, answer), total.get(truth))),
         ),
       ),
@@ -73,12 +74,18 @@ function matrix(confusion, classes) {
   return table;
 }
 
+/** Where there is no room, the middle of a name is left out: many have the same beginning. */
+function nameOf(label) {
+  const letters = [...label];
+  return h("bdi", {}, h("span", {}, letters.slice(0, -END).join("")), h("span", {}, letters.slice(-END).join("")));
+}
+
 const headings = (columns) =>
   h(
     "tr",
     {},
     h("th", { scope: "col", class: "axes" }, "true class \\ answer"),
-    columns.map((label) => h("th", { scope: "col", title: label }, h("bdi", {}, label))),
+    columns.map((label) => h("th", { scope: "col", title: label }, nameOf(label))),
     h("th", { scope: "col" }, h("em", {}, "unknown")),
   );
 

@@ -1,23 +1,24 @@
 /** "No, it is this": teaches what is on the preview once, and says what that did. */
 
-import { postForm } from "./api.js";
+import { postForm, postJson } from "./api.js";
 import { byId, fill, quoted } from "./dom.js";
-import { complain, say } from "./notice.js";
+import { complain, say, trying } from "./notice.js";
 import { undoStep } from "./undo.js";
 import { confidence } from "./words.js";
 
 const GONE = 404; // the server keeps what was asked about only for a while
-const [words, undo, bars] = ["did-words", "did-undo", "bars"].map(byId);
+const [words, undo, learn, bars] = ["did-words", "did-undo", "did-learn", "bars"].map(byId);
 
 export class Correction {
   /** @param {() => void} changed Called when the answer may be another. */
   constructor(changed) {
-    Object.assign(this, { changed, busy: false, step: null });
+    Object.assign(this, { changed, busy: false, step: null, heldOut: null });
     undo.addEventListener("click", () => {
       const { step } = this;
       this.hint("");
       undoStep(step);
     });
+    learn.addEventListener("click", () => this.learn(this.heldOut));
   }
 
   /** Whether what is said here is of the newest step, which undo would take back. */
@@ -27,9 +28,9 @@ export class Correction {
 
   /** @param {string} hint What to do, while nothing was done. */
   hint(hint) {
-    if (document.activeElement === undo) byId("other").focus({ preventScroll: true });
-    undo.hidden = true;
-    this.step = null;
+    if ([undo, learn].includes(document.activeElement)) byId("other").focus({ preventScroll: true });
+    undo.hidden = learn.hidden = true;
+    this.step = this.heldOut = null;
     fill(words, hint);
   }
 
@@ -52,6 +53,18 @@ export class Correction {
     }
   }
 
+  /** A photo that was held out for measuring. @param {{id: number, label: string}} example */
+  async learn({ id, label }) {
+    this.busy = true;
+    const { step } = (await trying(() => postJson("/api/examples/hold-out", { ids: [id], held_out: false }))) ?? {};
+    if (step) {
+      this.hint("");
+      this.step = step;
+      this.#tell("Taught as ", quoted(label), ". It is no longer held out.");
+    }
+    this.busy = false;
+  }
+
   async send({ asked, file }, fields) {
     try {
       if (asked) return await postForm("/api/correct", { asked, ...fields });
@@ -64,7 +77,14 @@ export class Correction {
   show({ label, status, before, after, turned, step, example }) {
     if (status === "already") {
       this.hint("");
-      fill(words, example?.role === "held out" ? "Held out as " : "Taught as ", quoted(label), " before; not taught again.");
+      if (example?.role !== "held out") {
+        fill(words, "Taught as ", quoted(label), " before; not taught again.");
+        return;
+      }
+      fill(words, "Held out as ", quoted(label), ", to measure the model. So it was not taught.");
+      say(words.textContent);
+      this.heldOut = example;
+      learn.hidden = false;
       return;
     }
     this.step = step;

@@ -30,6 +30,7 @@ export function changedSince() {
 /** The model has changed: the drawing stays until somebody wants another. */
 function offer() {
   if (place().querySelector(".again") || !shown) return;
+  place().querySelector(".now").remove();
   place().prepend(
     h(
       "p",
@@ -81,7 +82,8 @@ function draw() {
     h(
       "p",
       { class: "faint" },
-      `The last point is the model as it is now, with the accuracy above. The band is the 95% confidence interval. Classes that are not known yet count as wrong.`,
+      h("span", { class: "now" }, "The last point is the model as it is now, with the accuracy above. "),
+      `The band is the 95% confidence interval. Classes that are not known yet count as wrong.`,
     ),
     table(points),
   );

@@ -1,7 +1,8 @@
 /** Questions in a <dialog>: they close with Escape, and the focus goes back where it was. */
 
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, quoted } from "./dom.js";
 import { homeMessages } from "./notice.js";
+import { existing } from "./words.js";
 
 let counter = 0;
 
@@ -50,8 +51,8 @@ export function showDialog(title, build) {
 function goBackTo(before) {
   const key = before?.dataset?.key;
   const again = key && document.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  if (before?.isConnected) before.focus();
-  else (again || byId("main")).focus();
+  const seen = [before, again].find((one) => one && one !== document.body && one.checkVisibility());
+  (seen ?? byId("main")).focus({ preventScroll: !seen });
 }
 
 /** @param {string} title @param {string} words @param {string} yes */
@@ -76,11 +77,47 @@ export function choice(title, content, answers, otherwise = "Cancel", beside = n
 }
 
 /**
+ * Names as they are meant: one that is written almost like an existing class may be that class. Null where the person
+ * closes the question.
+ * @param {string[]} names @param {string[]} labels Classes that there are.
+ * @returns {Promise<string[] | null>}
+ */
+export async function meant(names, labels) {
+  const like = names.map((name) => existing(name, labels));
+  const pairs = names.map((name, i) => [name, like[i]]).filter(([, label]) => label);
+  if (!pairs.length) return names;
+  const [[name, label]] = pairs;
+  const one = pairs.length === 1;
+  const use = await choice(
+    one ? `You have "${label}". Use it?` : `You have ${pairs.length} of these classes. Use them?`,
+    one
+      ? [h("p", {}, quoted(name), " would become another class.")]
+      : [
+          h("p", {}, "Otherwise these become classes of their own:"),
+          h("ul", { class: "scroll" }, pairs.map(([typed, known]) => h("li", {}, quoted(typed), ": you have ", quoted(known)))),
+        ],
+    [
+      [one ? "Use it" : "Use them", true],
+      [one ? "Keep both" : "Keep all", false, ""],
+    ],
+  );
+  return use === null ? null : use ? names.map((typed, i) => like[i] ?? typed) : names;
+}
+
+/** The same for a field: null also where nothing is typed. @param {string} typed @param {string[]} labels */
+export async function nameMeant(typed, labels) {
+  const names = typed.trim() && (await meant([typed.trim()], labels));
+  return names ? names[0] : null;
+}
+
+/**
  * Ask for a class: typed anew or one that is known.
- * @param {string} title @param {string[]} labels @param {{given?: string, yes?: string, content?: any, beside?: any}} [options]
+ * @param {string} title @param {string[]} labels For each a button.
+ * @param {{known?: string[], given?: string, yes?: string, content?: any, beside?: any}} [options] `known`: classes that a
+ * typed name may mean.
  * @returns {Promise<string | null>}
  */
-export function askLabel(title, labels, { given = "", yes = "Teach", content = null, beside = null } = {}) {
+export function askLabel(title, labels, { known = labels, given = "", yes = "Teach", content = null, beside = null } = {}) {
   return showDialog(title, (close) => {
     const input = h("input", {
       id: "class-name",
@@ -89,8 +126,9 @@ export function askLabel(title, labels, { given = "", yes = "Teach", content = n
       value: given,
       "data-first": true,
     });
-    const submit = () => {
-      if (input.value.trim()) close(input.value.trim());
+    const submit = async () => {
+      const name = await nameMeant(input.value, known);
+      if (name) close(name);
       else input.focus();
     };
     input.addEventListener("keydown", (event) => {

@@ -9,7 +9,7 @@ const PICTURE = /\.(jpe?g|png|webp|bmp|gif|tiff?|hei[cf]|hif|avif)$/i;
 const PICTURES = "image/*,.heic,.heif,.hif,.avif,.tif,.tiff";
 const NAMED = 3;
 const ORDER = new Intl.Collator("en", { numeric: true });
-const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
+export const isPicture = (file) => file.type.startsWith("image/") || PICTURE.test(file.name);
 const carriesFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
 /**

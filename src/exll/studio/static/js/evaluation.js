@@ -85,8 +85,8 @@ function nothingMeasured({ taught, never_taught: never }) {
   return h(
     "div",
     { class: "drop empty" },
-    h("p", {}, h("strong", {}, words), h("br"), "Hold out some of your photos, or drop a folder of other photos anywhere on this page."),
-    h("p", { class: "row" }, h("a", { class: "button primary", href: "#measuring-title" }, "Choose photos to measure with")),
+    h("p", {}, h("strong", {}, words), h("br"), "Hold out some of your photos with the buttons below, or drop a folder of other photos anywhere on this page."),
+    h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => byId("pick-folder").click() }, "Choose a folder to measure with")),
   );
 }
 

@@ -14,18 +14,25 @@ function keyOf(element) {
 /** @param {HTMLElement} root @param {() => void} draw @param {string | null} [wanted] The data-key to go to. */
 export function keepingFocus(root, draw, wanted = null) {
   const at = /** @type {HTMLElement} */ (document.activeElement);
-  const held = root.contains(at) || (wanted !== null && at === document.body);
-  const place = [...root.querySelectorAll(STOPS)].indexOf(at);
+  const held = root.contains(at) || (wanted !== null && isNowhere(at));
+  const stops = () => [...root.querySelectorAll(STOPS)].filter(isSeen);
+  const place = stops().indexOf(at);
   const keys = [wanted && `[data-key="${CSS.escape(wanted)}"]`, at && keyOf(at)].filter(Boolean);
   draw();
   if (!held) return;
-  const stops = [...root.querySelectorAll(STOPS)].filter((stop) => stop.checkVisibility());
-  const same = keys.map((key) => root.querySelector(key)).find(Boolean);
-  (same ?? stops[Math.max(0, Math.min(place, stops.length - 1))] ?? byId("main")).focus();
+  const same = keys.map((key) => root.querySelector(key)).find(isSeen);
+  const seen = stops();
+  (same ?? seen[Math.max(0, Math.min(place, seen.length - 1))] ?? elsewhere()).focus();
 }
+
+const isNowhere = (element) => element === document.body || element === byId("main");
+const isSeen = (element) => element?.checkVisibility();
+
+/** Where nothing of a list is left: the field that it was searched with. */
+const elsewhere = () => [byId("search"), byId("main")].find(isSeen);
 
 /** After a dialog whose opener is gone. */
 export function findFocus(key) {
-  if (document.activeElement !== document.body) return;
-  (document.querySelector(`[data-key="${CSS.escape(key)}"]`) ?? byId("main")).focus();
+  if (!isNowhere(document.activeElement)) return;
+  [document.querySelector(`[data-key="${CSS.escape(key)}"]`), elsewhere()].find(isSeen).focus();
 }

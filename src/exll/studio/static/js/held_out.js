@@ -1,7 +1,7 @@
 /** Photos to measure with: hold out what was taught, learn it again, or bring a folder of other photos. */
 
 import { get, postJson } from "./api.js";
-import { choice } from "./dialogs.js";
+import { choice, meant } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { onDrop, pick } from "./dropzone.js";
 import { tell, trying } from "./notice.js";
@@ -48,18 +48,21 @@ async function receive(found) {
   }
   const answer = await trying(() => get("/api/classes"));
   if (!answer) return;
+  const names = await meant([...folders.keys()], answer.classes.map(({ label }) => label));
+  if (!names) return;
+  const named = [...folders.values()].map((files, i) => [names[i], files]);
   const known = new Set(answer.classes.filter(({ examples }) => examples > 0).map(({ label }) => label));
-  const lines = [...folders].map(([folder, files]) =>
-    h("li", {}, h("bdi", {}, folder), `: ${counted(files.length, "photo")}`, !known.has(folder) && h("strong", {}, ", never taught")),
+  const lines = named.map(([name, files]) =>
+    h("li", {}, h("bdi", {}, name), `: ${counted(files.length, "photo")}`, !known.has(name) && h("strong", {}, ", never taught")),
   );
   const yes = await choice(
-    `Hold out ${counted(found.length, "photo")} of ${counted(folders.size, "class")}?`,
-    [h("p", {}, "They are stored and asked about, and never learned. Each folder's name is the class of its photos:"), h("ul", {}, lines)],
+    `Hold out ${counted(found.length, "photo")} of ${counted(new Set(names).size, "class")}?`,
+    [h("p", {}, "They are stored and asked about, and never learned. Each folder is a class:"), h("ul", {}, lines)],
     [["Hold them out", true]],
   );
   if (!yes) return;
   const group = newGroup();
-  for (const [folder, files] of folders) teach(folder, files, { group, heldOut: true });
+  for (const [name, files] of named) teach(name, files, { group, heldOut: true });
 }
 
 byId("pick-folder").addEventListener("click", async () => {

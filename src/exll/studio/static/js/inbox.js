@@ -25,22 +25,30 @@ async function look() {
   showKnown(inbox.known);
   showNothing(inbox.nothing, inbox.nothing_count);
   fill(byId("summary"), h("p", {}, summary(inbox)));
+  showUnnamed(inbox.waiting - inbox.known.length);
   if (before && !before.isConnected) (cards[Math.min(place, cards.length - 1)]?.title ?? byId("main")).focus();
+}
+
+/** Beside the link to this page; what changed may have made some of them known. */
+function showUnnamed(count) {
+  byId("waiting").hidden = !count;
+  byId("waiting").textContent = count;
 }
 
 function summary({ waiting, groups, known, keep }) {
   if (!waiting) return keep ? "No photos are waiting. Photos come here when the model finds them unusual or unknown." : "No photos are waiting.";
   const unnamed = waiting - known.length;
   if (!unnamed) return "None of the waiting photos would teach the model something new.";
-  return `${counted(unnamed, "photo")} in ${counted(groups.length, "group")}. The first would teach the model most.`;
+  const first = groups.length > 1 ? " The first would teach the model most." : "";
+  return `${counted(unnamed, "photo")} to name, in ${counted(groups.length, "group")}.${first}`;
 }
 
 function showKeeping({ keep, waiting, bytes: stored, most, most_bytes: mostBytes }) {
   byId("keep").closest(".keeping").hidden = false;
   byId("keep").checked = keep;
   byId("stored").textContent =
-    `${counted(waiting, "photo")} of at most ${most}, ${bytes(stored)} of at most ${bytes(mostBytes)}; the oldest go first. ` +
-    "They are stored in the folder of this project and are sent nowhere else.";
+    `${counted(waiting, "photo")} stored of at most ${most}, ${bytes(stored)} of at most ${bytes(mostBytes)}; the oldest go first. ` +
+    "They are in the folder of this project and are sent nowhere else.";
 }
 
 /** A photo stays in its card for as long as the page is open, and cards stay where they are: nothing moves under the

@@ -1,7 +1,7 @@
 /** A group of photos that look alike: name all of them at once, or say that they are none of the classes. */
 
 import { postJson } from "./api.js";
-import { chips, confirmed } from "./dialogs.js";
+import { chips, confirmed, nameMeant } from "./dialogs.js";
 import { fill, h, quoted } from "./dom.js";
 import { Tiles } from "./inbox_tiles.js";
 import { tell, trying } from "./notice.js";
@@ -11,12 +11,13 @@ import { confidence, counted } from "./words.js";
 const CHIPS = 3;
 const FEW = 2; // photos: two such groups stand side by side
 const LIKELY = 0.5;
+const CONFIDENT = 0.85; // from here on the server says that a photo is known
 
 /** Photos that are to be named, marked or dismissed; whichever has no tick is left alone. */
 export class InboxCard {
   /** @param {() => void} done Called when the server did something. */
   constructor(done) {
-    Object.assign(this, { done, busy: false, labels: "", group: null });
+    Object.assign(this, { done, busy: false, labels: [], drawn: "", group: null });
     this.title = h("h2", { tabindex: -1 });
     this.says = h("p", { class: "says" });
     this.yes = h("p", { class: "yes" });
@@ -57,12 +58,12 @@ export class InboxCard {
 
   /** What the model thinks of the group now. @param {any} group @param {string[]} labels All classes. */
   update(group, labels) {
-    this.group = group;
+    Object.assign(this, { group, labels });
     fill(this.says, opinion(group));
     const guesses = group.guesses.map(({ label }) => label);
     const ordered = [...guesses, ...labels.filter((label) => !guesses.includes(label))].slice(isGuess(group) ? 1 : 0);
-    if (this.labels !== JSON.stringify(ordered)) {
-      this.labels = JSON.stringify(ordered);
+    if (this.drawn !== JSON.stringify(ordered)) {
+      this.drawn = JSON.stringify(ordered);
       fill(this.choice, chips(ordered, (label) => this.teach(label), CHIPS));
     }
     this.count();
@@ -81,14 +82,16 @@ export class InboxCard {
     }
     const words = size === 1 ? "Yes, it is " : some ? `Yes, the ${chosen.length} selected are ` : "Yes, all are ";
     if (!this.yes.firstChild) {
-      fill(this.yes, h("button", { type: "button", class: "primary", onclick: () => this.teach(this.group.guesses[0].label) }));
+      fill(this.yes, h("button", { type: "button", onclick: () => this.teach(this.group.guesses[0].label) }));
     }
+    this.yes.firstChild.className = guess.probability >= CONFIDENT ? "primary" : "";
     fill(this.yes.firstChild, words, quoted(guess.label));
   }
 
-  submit(event) {
+  async submit(event) {
     event.preventDefault();
-    if (this.input.value.trim()) this.teach(this.input.value.trim());
+    const name = await nameMeant(this.input.value, this.labels);
+    if (name) this.teach(name);
     else this.input.focus();
   }
 

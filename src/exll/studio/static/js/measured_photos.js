@@ -44,7 +44,7 @@ function item({ example, prediction, near_duplicate_of: taught }, list) {
 }
 
 function said({ label, known, level, probability }) {
-  const sure = `, ${confidence(probability)}`;
   if (!known) return ["Answer: unknown (nearest: ", h("bdi", {}, label), ")"];
-  return [level === "unusual" ? "Answer: maybe " : "Answer: ", h("strong", {}, h("bdi", {}, label)), sure];
+  const named = h("strong", {}, h("bdi", {}, label));
+  return level === "unusual" ? ["Answer: maybe ", named] : ["Answer: ", named, `, ${confidence(probability)}`];
 }

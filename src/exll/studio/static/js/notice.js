@@ -59,7 +59,7 @@ export function keepFocus(region, change) {
   const at = document.activeElement;
   if (!inside || (region.contains(at) && at.checkVisibility())) return;
   const next = [...region.querySelectorAll("button")].find((button) => button.checkVisibility());
-  (next ?? (worked?.isConnected ? worked : byId("main"))).focus({ preventScroll: true });
+  (next ?? (worked?.checkVisibility() ? worked : byId("main"))).focus({ preventScroll: true });
 }
 
 document.addEventListener("focusin", ({ target }) => {

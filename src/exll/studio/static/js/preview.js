@@ -3,7 +3,7 @@
 import { byId, fill, h } from "./dom.js";
 
 const [square, words] = ["preview", "looks"].map(byId);
-const TWO = "The network sees this square, and the frame again.";
+const TWO = "The network looks twice: at the whole photo, then inside the frame.";
 const ONE = "The network sees this square.";
 
 /** @param {HTMLVideoElement | HTMLImageElement} media */

@@ -140,7 +140,8 @@ async function keep(files, about) {
       .filter((file) => !tooLarge(file))
       .map((file) => ({ ...about, size: file.size, file: file.name ? file : new File([file], "photo.jpg", file) }));
     const problems = refused.map(({ file, error, hint }) => ({ file, label: about.label, error, hint }));
-    await stores[0].add(entries, problems).catch(() => stores.at(-1).add(entries, problems));
+    const add = (store) => store.add(about.group, entries, problems);
+    await add(stores[0]).catch(() => add(stores.at(-1)));
     unstored -= part.length;
     await changed();
     send();

@@ -3,23 +3,24 @@
 import { BATCH_FILES, firstBatch } from "./sending.js";
 
 const SAME = ["label", "group", "holdOutEvery", "heldOut", "twoLabels"]; // in one request
-const nothing = () => ({ done: 0, learned: {}, heldOut: 0, before: 0, moved: 0, left: 0 });
+const COUNTS = ["done", "heldOut", "before", "learnedBefore", "moved", "left"]; // "before" has those learned before, too
+const nothing = () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), learned: {}, problems: [], holdingOut: false });
 
 /**
- * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed.
- * Keys up to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and
- * not answered for, `sending` says that a batch is under way, and `holdingOut` that its photos are not learned.
+ * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed or other
+ * files come. `holdingOut` says that the files are not learned, and `group` is that of the files that came last. Keys up
+ * to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and not
+ * answered for, and `sending` says that a batch is under way.
  */
 const newRound = () => ({
   key: "round",
   ...nothing(),
-  problems: [],
+  group: "",
   stopped: 0,
   dropped: 0,
   tried: [],
   sending: false,
   label: "",
-  holdingOut: false,
 });
 
 /** @typedef {{label: string, group: string, holdOutEvery: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
@@ -39,11 +40,12 @@ export class QueueStore {
     });
   }
 
-  /** After all was done, counting begins anew. @param {Entry[]} entries */
-  add(entries, problems = []) {
+  /** After all was done, counting begins anew; files of one group are counted together. @param {Entry[]} entries */
+  add(group, entries, problems = []) {
     return this.change(async (round, { waiting, conflicts }) => {
       const done = !round.sending && !(await waiting.count(round.stopped)) && !(await conflicts.count(0));
-      if (done) Object.assign(round, nothing());
+      if (done && group !== round.group) Object.assign(round, nothing());
+      round.group = group;
       for (const entry of entries) await waiting.put(entry);
       round.problems.push(...problems);
       round.done += problems.length;
@@ -73,7 +75,7 @@ export class QueueStore {
       round.tried.push(...batch.filter(({ tried }) => !tried).map(({ key }) => key));
       round.sending = batch.length > 0;
       round.label = batch[0]?.label ?? "";
-      round.holdingOut = batch[0]?.heldOut ?? false;
+      if (batch.length) round.holdingOut = batch[0].heldOut;
       return batch;
     });
   }
@@ -86,12 +88,14 @@ export class QueueStore {
         const { label } = entry;
         await waiting.delete(entry.key);
         round.done += 1;
+        const { role } = example ?? taughtAs?.find((one) => one.label === label) ?? {};
         if (status === "taught" || (status === "already" && tried)) {
-          const { role } = example ?? taughtAs.find((one) => one.label === label) ?? {};
           if (role === "held out") round.heldOut += 1;
           else round.learned[label] = (round.learned[label] ?? 0) + 1;
-        } else if (status === "already") round.before += 1;
-        else if (status === "conflict")
+        } else if (status === "already") {
+          round.before += 1;
+          if (role === "taught") round.learnedBefore += 1;
+        } else if (status === "conflict")
           await conflicts.put({ ...entry, taughtAs: taughtAs.map(({ id, label: name }) => ({ id, label: name })) });
         else round.problems.push({ file: entry.file.name, label, error, hint });
       }
@@ -172,7 +176,7 @@ export function together(states) {
     all.round.label ||= round.label;
     all.round.holdingOut ||= round.holdingOut;
     all.round.sending ||= round.sending;
-    for (const name of ["done", "heldOut", "before", "moved", "left"]) all.round[name] += round[name];
+    for (const name of COUNTS) all.round[name] += round[name];
     for (const [label, count] of Object.entries(round.learned))
       all.round.learned[label] = (all.round.learned[label] ?? 0) + count;
   }

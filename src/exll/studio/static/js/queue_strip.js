@@ -79,23 +79,30 @@ function summary({ stopped, conflicts, round }, learned) {
   const labels = Object.keys(round.learned);
   const { problems, heldOut } = round;
   const held = `${counted(heldOut, "photo")} held out`;
-  const onlyHeld = heldOut > 0 && learned === 0;
+  const onlyHeld = learned === 0 && (heldOut > 0 || round.holdingOut);
+  const refused = onlyHeld && heldOut === 0;
+  const learnedBefore = refused ? round.learnedBefore : 0;
+  const before = round.before - learnedBefore;
   const names = problems.slice(0, NAMED).map(({ file }, i) => [i > 0 && ", ", h("bdi", {}, file)]);
   return [
-    h("strong", {}, onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
+    h("strong", {}, refused ? "No photo was held out" : onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
-    stopped > 0 ? "; cancelled." : ".",
+    stopped > 0 ? "; cancelled." : learnedBefore > 0 ? useless(learnedBefore) : ".",
     problems.length > 0 && [` ${counted(problems.length, "file")} could not be used: `, names],
     problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
     problems.length > 0 && ".",
     heldOut > 0 && !onlyHeld && ` ${held}.`,
-    round.before > 0 && ` ${counted(round.before, "photo")} ${round.before === 1 ? "was there before and stays as it is" : "were there before and stay as they are"}.`,
+    before > 0 && ` ${counted(before, "photo")} ${before === 1 ? "was there before and stays as it is" : "were there before and stay as they are"}.`,
     round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
     round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,
     conflicts.length > 0 && ` ${counted(conflicts.length, "photo")} in another class already.`,
   ];
 }
+
+/** Photos that cannot measure the model, because it has learned them. */
+const useless = (count) =>
+  `: ${count.toLocaleString("en")} ${count === 1 ? "is" : "are"} taught already. Use other photos, or hold out every fifth.`;
 
 function explain(problems) {
   return showDialog(`${counted(problems.length, "file")} could not be used`, (close) => [

@@ -1,7 +1,8 @@
 /** Photos for which no class was said: folders name theirs, else the person is asked. */
 
-import { askLabel, choice } from "./dialogs.js";
+import { askLabel, choice, meant } from "./dialogs.js";
 import { h } from "./dom.js";
+import { isPicture } from "./dropzone.js";
 import { teach } from "./queue.js";
 import { newGroup } from "./sending.js";
 import { counted } from "./words.js";
@@ -18,24 +19,32 @@ export async function receive(found, labels) {
     if (!answer) return;
     if (answer === "folders") {
       const options = { group: newGroup(), holdOutEvery: wanted(measuring) };
-      for (const [folder, files] of folders) teach(folder, files, options);
+      const names = await meant([...folders.keys()], labels);
+      names?.forEach((name, i) => teach(name, [...folders.values()][i], options));
       return;
     }
   }
   const files = found.map(({ file }) => file);
-  const question = files.length === 1 ? "What is this?" : `What are these ${files.length} photos?`;
+  const photos = files.filter(isPicture);
+  const these = photos.length ? counted(photos.length, "photo") : counted(files.length, "file");
+  const question = photos.length === 1 ? "What is this?" : `What are these ${these}?`;
   const label = await askLabel(question, labels, {
-    content: preview(files),
+    content: [preview(photos), photos.length < files.length && h("p", {}, unlikePhotos(files.length - photos.length))],
     beside: files.length >= EVERY && measuring,
   });
   if (label) teach(label, files, { holdOutEvery: wanted(measuring) });
 }
+
+/** The server decides what is a photo. */
+const unlikePhotos = (count) =>
+  count === 1 ? "1 file does not look like a photo." : `${counted(count, "file")} do not look like photos.`;
 
 function askFolders(folders, measuring) {
   const one = folders.size === 1;
   return choice(
     one ? "Is the folder's name the class?" : `Is each of these ${folders.size} folders a class?`,
     [
+      !one && h("p", {}, `${counted([...folders.values()].flat().length, "photo")} in all:`),
       h(
         "ul",
         { class: "scroll" },
@@ -44,7 +53,7 @@ function askFolders(folders, measuring) {
     ],
     [
       [one ? `Teach as ${[...folders.keys()][0]}` : "Teach under the folders' names", "folders"],
-      ["One class for all …", "one", ""],
+      [one ? "Another name …" : "One class for all …", "one", ""],
     ],
     "Cancel",
     measuring,

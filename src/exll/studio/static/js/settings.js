@@ -39,7 +39,7 @@ function show(settings) {
   showQuick(settings);
   if (settings.reading) showReading(settings.reading);
   else {
-    fill(byId("reading"));
+    endReading();
     if (before?.reading?.running) tell(`The network is now ${settings.network}.`);
   }
   offerChanges();
@@ -72,8 +72,18 @@ function showReading(reading) {
       h("progress", { max: reading.photos || 1, value: reading.done, "aria-label": "Reading photos again" }),
       h("p", {}, h("button", { type: "button", id: "cancel-network", onclick: cancel }, "Cancel")),
     );
-  } else fill(place, reading.error && h("p", { role: "alert" }, reading.error));
+  } else endReading(reading.error && h("p", { role: "alert" }, reading.error));
   offerChanges();
+}
+
+/** A button that goes takes the focus along. */
+function endReading(words = null) {
+  const place = byId("reading");
+  if (place.contains(document.activeElement)) {
+    network.disabled = false;
+    network.focus();
+  }
+  fill(place, words);
 }
 
 async function look() {

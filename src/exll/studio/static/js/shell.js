@@ -38,12 +38,14 @@ function ready(examples, classes) {
 /** @param {{undo: any, redo: any}} steps What undo and redo would do. */
 function offer(steps) {
   forgetSteps(steps.undo?.id ?? 0);
+  const at = document.activeElement;
   show(undo, byId("undo-what"), (offered.undo = steps.undo));
   show(redo, byId("redo-what"), (offered.redo = steps.redo));
+  // a button that goes gives the focus to the other one
+  if ([undo, redo].includes(at) && at.hidden) ([undo, redo].find((one) => !one.hidden) ?? byId("main")).focus();
 }
 
 function show(button, words, step) {
-  if (button === document.activeElement && !step) byId("main").focus(); // a button that goes takes the focus along
   button.hidden = !step;
   const sentence = step?.sentence.replace(/\.$/, "") ?? "";
   words.textContent = step ? `: ${shortened(sentence)}${whose(step)}` : "";
@@ -54,9 +56,9 @@ function show(button, words, step) {
 function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
   if (!asked && at <= told) return;
   told = at;
-  const here = asked || by === CLIENT;
-  const words = `${here ? "Undone" : by?.startsWith("page-") ? "Undone in another window" : "Undone by a program"}: ${sentence}`;
-  tell(words, "", here ? {} : { seconds: 0 });
+  const own = asked || by === CLIENT;
+  const words = `${own ? "Undone" : by?.startsWith("page-") ? "Undone in another window" : "Undone by a program"}: ${sentence}`;
+  tell(words, "", asked ? {} : { seconds: 0 });
   say(words);
 }
 
@@ -112,6 +114,10 @@ on("lost", () => {
   reopening = ""; // the stream ends once for it
 });
 onAny(["connected", "rebuilt", "anew"], lookSoon);
+addEventListener("slow-edit", ({ detail: edit }) => {
+  if (!strip.classList.contains("busy")) state("Working …", true);
+  edit.catch(() => {}).finally(look);
+});
 
 /** The step that is shown is the one that is meant: where another came in between, the server refuses. */
 function step(kind) {
@@ -130,7 +136,9 @@ function step(kind) {
   });
 }
 
-const typing = (element) => element?.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select");
+/** A field has its own undo while there is something in it. */
+const typing = (element) =>
+  element?.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select") && element.value !== "";
 
 undo.addEventListener("click", () => step("undo"));
 redo.addEventListener("click", () => step("redo"));

@@ -37,11 +37,17 @@ class Side {
     return sides.find((side) => side !== this);
   }
 
+  /** A class that is on the other side changes places with this one. */
   choose(label) {
-    this.label = label;
+    if (label === this.other.label) this.other.put(this.label);
+    this.put(label);
     remember();
-    this.open();
     drawAll();
+  }
+
+  put(label) {
+    this.label = label;
+    this.open();
   }
 
   open() {
@@ -118,8 +124,8 @@ function chosen(classes) {
   const known = (label) => (labels.includes(label) ? label : null);
   const left = known(given.get("left")) ?? labels[0];
   const confused = known(classes.find(({ label }) => label === left).confused_with);
-  const next = labels.find((label) => label !== left) ?? left;
-  return [left, known(given.get("right")) ?? confused ?? next];
+  const right = [known(given.get("right")), confused, ...labels].find((label) => label !== null && label !== left);
+  return [left, right ?? left];
 }
 
 async function look() {

@@ -5,6 +5,7 @@ import { showAnswer, spoken } from "./answer.js";
 import { Bars } from "./bars.js";
 import { Camera } from "./camera.js";
 import { Correction } from "./correction.js";
+import { nameMeant } from "./dialogs.js";
 import { byId, fill, gathered, h, wait } from "./dom.js";
 import { complain, say, tell, trying } from "./notice.js";
 import { see, seeNothing, showLooks } from "./preview.js";
@@ -15,6 +16,8 @@ import { Why } from "./why.js";
 const BETWEEN = 60; // milliseconds from one question of the camera to the next, at least
 const SPOKEN_EVERY = 4000;
 const HINT = "Press the right class below to teach it.";
+const RECORD = "Hold the record button of its class, or type a new name below.";
+const PRESS = "Press its class below to teach it, or type a new name.";
 
 const [stage, says, level, explain, thing] = ["stage", "says", "level", "explain", "new-thing"].map(byId);
 const [live, freeze, change, region] = ["live", "freeze", "switch", "region"].map(byId);
@@ -47,8 +50,9 @@ export class Stage {
     thing.addEventListener("submit", async (event) => {
       event.preventDefault();
       const input = byId("other");
-      if (!input.value.trim()) input.focus();
-      else if (await this.teach(input.value.trim())) {
+      const label = await nameMeant(input.value, this.bars.labels);
+      if (!label) input.focus();
+      else if (await this.teach(label)) {
         input.value = "";
         if (this.waits) await trying(() => this.watch());
       }
@@ -153,6 +157,7 @@ export class Stage {
     }
     if (this.camera.stream) this.stop();
     const number = (this.number += 1);
+    this.now = null; // the bars speak of another photo until the answer comes
     this.hint();
     this.bars.renew();
     const image = this.still(file, "The photo that you asked about");
@@ -218,11 +223,17 @@ export class Stage {
 
   // The answer
 
+  /** @param {string[]} labels Of all classes, also those that were only named. */
+  know(labels) {
+    this.bars.know(labels);
+    if (this.now && !this.taught) this.unanswered(this.now.file);
+  }
+
   /** While nothing is taught, what is seen can still be the first thing to be taught. */
   unanswered(file) {
     this.now = { file, asked: null, prediction: null };
     fill(says, "Nothing taught yet");
-    fill(level, "Teach this as the first class: type its name below.");
+    fill(level, this.bars.labels.length ? (this.watching ? RECORD : PRESS) : "Teach this as the first class: type its name below.");
     stage.classList.remove("unusual", "unknown");
     if (this.bars.prediction) this.bars.clear(); // all that was taught is undone
     this.why.close();
@@ -266,6 +277,7 @@ export class Stage {
 
   /** For photos with several things: each is taught by a region of its own. */
   async drawRegion() {
+    if (!this.now) return;
     if (this.watching) this.freeze();
     const { file, asked } = this.now;
     const shown = stage.querySelector("img")?.dataset.unseen && asked;

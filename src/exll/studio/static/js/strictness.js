@@ -5,8 +5,8 @@ import { byId } from "./dom.js";
 import { on } from "./events.js";
 import { trying } from "./notice.js";
 
-/** Shares of known things that may be called unusual, from lenient to strict. */
-const SHARES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
+/** Shares of known things that may be called unusual, from lenient to strict; the default is in the middle. */
+const SHARES = [0.005, 0.01, 0.02, 0.06, 0.1, 0.2, 0.3];
 
 const [slider, words] = ["strictness", "strict-words"].map(byId);
 

@@ -17,7 +17,7 @@ export class Tiles {
    * @param {any[]} examples @param {number[][]} groups Of photos that are almost the same. */
   show(examples, groups) {
     const focused = this.element.contains(document.activeElement);
-    this.alike = new Map(groups.flatMap((group, i) => group.map((number) => [number, i + 1])));
+    this.alike = new Map(groups.flatMap((group, i) => group.map((number) => [number, letters(i)])));
     this.groups = groups;
     this.numbers = examples.map(({ id }) => id);
     const known = new Set(this.numbers);
@@ -105,7 +105,7 @@ export class Tiles {
       const mark = tile.querySelector(".alike");
       const group = this.alike.get(number);
       mark.hidden = group === undefined;
-      mark.textContent = `alike ${group}`;
+      mark.textContent = `look-alike ${group}`;
     }
     this.changed();
   }
@@ -166,3 +166,6 @@ export class Tiles {
     return this.tiles.get(this.numbers[i])?.querySelector("input");
   }
 }
+
+/** A, B, ... Z, AA, AB: a number would read like a count. */
+const letters = (i) => (i < 26 ? "" : letters(Math.floor(i / 26) - 1)) + String.fromCharCode(65 + (i % 26));

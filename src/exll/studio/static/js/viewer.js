@@ -129,6 +129,7 @@ class Viewer {
     const { region } = this;
     if (!region || this.sending) return;
     const { box, sides } = region;
+    const { value: typed } = this.field.input;
     this.sending = true;
     const answer = await trying(async () =>
       postForm("/api/teach", { label, box: box.join(), two_labels: true, files: [await this.file()] }),
@@ -143,9 +144,10 @@ class Viewer {
     const mark = marked(sides, label);
     this.marks.append(mark);
     if (!this.labels.includes(label)) this.labels.push(label);
-    this.field.clear();
+    if (this.field.input.value === typed) this.field.input.value = "";
     this.field.show(this.labels);
-    this.region.start();
+    if (region.sides === sides) region.start(); // else the next one is drawn already
+    else this.suggestSoon();
     const words = [status === "taught" ? "Taught the region as " : "This region was taught before as ", quoted(label), "."];
     if (status === "taught") this.done(words, answer.step, () => mark.remove());
     else fill(this.status, h("span", {}, words));

@@ -17,8 +17,11 @@ export function percent(share) {
   return `${(share * 100).toFixed(1)}%`;
 }
 
-/** Never 100%, even where a probability was rounded to 1. */
-export const confidence = (probability) => percent(Math.min(probability, 0.9999));
+/** Never 0% or 100%, even where a probability was rounded to them. */
+export const confidence = (probability) => percent(Math.max(0.0001, Math.min(probability, 0.9999)));
+
+/** For searching: whether every word that was typed is in the text; "a-b" and "a_b" are two words. */
+export const hasWords = (text, typed) => simple(typed).split(/[-_\s]+/).every((word) => simple(text).includes(word));
 
 export function bytes(count) {
   const units = ["bytes", "kB", "MB", "GB"];
@@ -33,3 +36,11 @@ export const localTime = (seconds) =>
 
 /** For searching: capitals and spellings of one letter do not matter. */
 export const simple = (text) => text.normalize("NFKC").toLowerCase().trim();
+
+const oneLine = (text) => text.normalize("NFC").trim().replace(/\s+/g, " ");
+const loosely = (text) => simple(text).replace(/[\s_-]+/g, " ").trim();
+
+/** A class that is written almost like this name: other capitals, or - or _ for a space. None where there is a class of
+ * exactly this name. @param {string[]} labels */
+export const existing = (name, labels) =>
+  labels.includes(oneLine(name)) ? undefined : labels.find((label) => loosely(label) === loosely(name));

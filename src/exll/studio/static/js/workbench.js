@@ -15,9 +15,14 @@ const stage = new Stage();
 const list = new ClassList({
   record: (row) => record(row),
   stop: () => active?.stop(),
-  changed: () => stage.bars.know(list.labels()),
+  changed: () => stage.know(list.labels()),
 });
 const lookSoon = gathered(look, 500); // what is expected of every class takes a while to find
+const lookAtRecorded = gathered(async () => {
+  const found = active && (await get("/api/classes").catch(() => null));
+  const one = found?.classes.find(({ label }) => label === active?.row.label);
+  if (one) active.row.show(one); // of the others nothing may move
+}, 1000);
 let active = null; // the press on a button that records
 
 /** The camera is switched on first where it is off; one who let go meanwhile has not recorded. */
@@ -90,7 +95,8 @@ on("changed", ({ undo, counts, examples }) => {
   stage.taught = examples > 0;
   if (stage.now && !stage.correction.isOf(undo)) stage.hint();
   list.count(counts);
-  if (!active) lookSoon(); // else when the recording has ended: answers go first
+  if (active) lookAtRecorded(); // the others when the recording has ended: answers go first
+  else lookSoon();
 });
 onAny(["rebuilt", "anew"], lookSoon);
 onAny(["changed", "rebuilt", "settings"], () => stage.askAgain());
