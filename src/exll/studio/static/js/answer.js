@@ -3,7 +3,7 @@
 import { fill, h, quoted } from "./dom.js";
 import { confidence } from "./words.js";
 
-const UNLIKE = "It is unlike the photos you taught.";
+export const UNLIKE = "It is unlike the photos you taught.";
 const NOTHING_LIKE_IT = "Nothing I know looks like this.";
 const ONLY = "It is the only class that I know. Teach a second one.";
 const SURE = 0.85; // below, the headline itself says so
@@ -25,7 +25,7 @@ export function showAnswer(says, level, prediction, taughtAs = []) {
 }
 
 /** "Maybe" where it is unlike what was taught; "probably" or two classes where it could be another. */
-function headline({ label, probability, runner_up: other, level }) {
+export function headline({ label, probability, runner_up: other, level }) {
   if (level === "unknown") return ["Unknown"];
   if (level === "unusual") return ["Maybe ", { label }];
   if (other === null || probability >= SURE) return [{ label }];

@@ -1,8 +1,9 @@
 /** A group of photos that look alike: name all of them at once, or say that they are none of the classes. */
 
+import { headline, UNLIKE } from "./answer.js";
 import { postJson } from "./api.js";
 import { chips, confirmed, nameMeant } from "./dialogs.js";
-import { fill, h, quoted } from "./dom.js";
+import { fill, h, pointedAt, quoted } from "./dom.js";
 import { Tiles } from "./inbox_tiles.js";
 import { tell, trying } from "./notice.js";
 import { tellStep } from "./undo.js";
@@ -22,6 +23,7 @@ export class InboxCard {
     this.says = h("p", { class: "says" });
     this.yes = h("p", { class: "yes" });
     this.choice = h("div");
+    this.pointed = pointedAt(this.choice, () => this.group && this.update(this.group, this.labels));
     this.input = h("input", {
       autocomplete: "off",
       maxlength: 100,
@@ -62,7 +64,7 @@ export class InboxCard {
     fill(this.says, opinion(group));
     const guesses = group.guesses.map(({ label }) => label);
     const ordered = [...guesses, ...labels.filter((label) => !guesses.includes(label))].slice(isGuess(group) ? 1 : 0);
-    if (this.drawn !== JSON.stringify(ordered)) {
+    if (this.drawn !== JSON.stringify(ordered) && !this.pointed()) {
       this.drawn = JSON.stringify(ordered);
       fill(this.choice, chips(ordered, (label) => this.teach(label), CHIPS));
     }
@@ -143,10 +145,16 @@ export class InboxCard {
 /** Whether the model has one class in mind. */
 const isGuess = ({ level, guesses: [guess] }) => level !== "unknown" && guess?.probability >= LIKELY;
 
-function opinion(group) {
-  const [guess] = group.guesses;
+/** In the words of the Workbench. */
+function opinion({ guesses, level, photos }) {
+  const [guess, other] = guesses;
   if (!guess) return ["The model knows no class yet."];
-  if (group.level === "unknown") return [h("strong", {}, "Unknown."), " The nearest class is ", quoted(guess.label), "."];
-  if (isGuess(group)) return [h("strong", {}, "Maybe ", quoted(guess.label), "."), ` Confidence: ${confidence(guess.probability)}.`];
-  return [h("strong", {}, "Unusual."), " The best guess is ", quoted(guess.label), `, with a confidence of only ${confidence(guess.probability)}.`];
+  const parts = headline({ ...guess, runner_up: other?.label ?? null, level });
+  const words = {
+    usual: `Confidence: ${confidence(guess.probability)}.`,
+    unusual: photos.length === 1 ? UNLIKE : "They are unlike the photos you taught.",
+    unknown: ["The nearest class is ", quoted(guess.label), "."],
+  };
+  const said = parts.map((part) => (typeof part === "string" ? part : quoted(part.label)));
+  return [h("strong", {}, said, parts.at(-1) !== "?" && "."), " ", words[level]];
 }
