@@ -29,8 +29,8 @@ Group = Annotated[
     Form(
         max_length=LONGEST_GROUP,
         pattern="^[A-Za-z0-9_-]+$",
-        description="an id of your own making: requests with the same one, with no other change between them, "
-        "are one step to undo",
+        description="an id of your choice: requests with the same id, with no other change between them, are one step "
+        "to undo",
     ),
 ]
 
@@ -49,13 +49,15 @@ async def teach(
     label: LabelField,
     box: BoxField,
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
-    two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
+    two_labels: Annotated[bool, Form(description="also teach images that were taught under another label")] = False,
     group: Group = None,
-    hold_out_every: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
-    held_out: Annotated[bool, Form(description="hold all of them out, for measuring")] = False,
+    hold_out_every: Annotated[
+        int, Form(ge=0, le=100, description="n: hold out every n-th photo of the class; 0: none")
+    ] = 0,
+    held_out: Annotated[bool, Form(description="hold out all of them, for measuring")] = False,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
-    one label, and under a second one only where ``two_labels`` says so. What is held out is stored and not learned."""
+    one label, and under a second one only with ``two_labels``. What is held out is stored and not learned."""
     if len(files) > MOST_FILES:
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file, box) for file in files]
