@@ -34,17 +34,18 @@ class Hand:
     rng: np.random.Generator
     centres: dict[str, Vector] = field(default_factory=dict)
 
-    def offer(self, label: str) -> Offered:
+    def offer(self, label: str, clip: str | None = None) -> Offered:
         width = self.project.backbone.width
         centre = self.centres.setdefault(label, np.asarray(self.rng.normal(size=width)))
         digest = self.rng.bytes(32).hex()
         self.project.pictures.keep(digest, b"")
         vector = (centre + self.rng.normal(size=width)).astype(np.float32)
-        return Offered(StoredImage(digest, "PNG", 0, vector), "")
+        return Offered(StoredImage(digest, "PNG", 0, vector), "", clip=clip)
 
     def teach(self, label: str | None = None, count: int | None = None) -> None:
         label = label or str(self.rng.choice(LABELS))
-        offers = [self.offer(label) for _ in range(count or self.rng.integers(1, 6))]
+        clip = self.rng.bytes(4).hex() if self.rng.integers(2) else None
+        offers = [self.offer(label, clip) for _ in range(count or self.rng.integers(1, 6))]
         self.write(lambda: teach_images(self.project, offers, label, False))
 
     def edit(self) -> None:

@@ -137,7 +137,7 @@ def assert_model_is_its_log(project: Project) -> None:
     fresh = ImageLearner(project.backbone, project.preset)
     for row in project.store.rows_after(0, LARGEST_ID):
         if row.label:
-            fresh.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+            fresh.learn_vectors(row.vector[None], [row.label], [str(row.id)], groups=[row.clip])
         else:
             fresh.classifier.learn_unknown(row.vector[None], [str(row.id)])
     live = project.live.current
@@ -167,7 +167,7 @@ def assert_model_knows_its_log(project: Project, alike: bool = True) -> None:
     by_number, fresh = {row.id: row for row in rows}, ImageLearner(project.backbone, project.preset)
     for (_, ref), _ in known:
         row = by_number[int(ref)]
-        fresh.learn_vectors(row.vector[None], [row.label], [ref])
+        fresh.learn_vectors(row.vector[None], [row.label], [ref], groups=[row.clip])
     one, other = _judged_anew(live.learner.classifier), _judged_anew(fresh.classifier)
     assert one.classes_.tolist() == other.classes_.tolist()
     for label in one.classes_:

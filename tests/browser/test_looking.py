@@ -237,6 +237,54 @@ def changed_a_little(kind: int, seed: int) -> Image.Image:
     return changed
 
 
+ASKED_LATER = """() => {
+  const { fetch } = window;
+  const asked = [];
+  window.fetch = async (url, options) => {
+    if (!url.endsWith('/api/predict')) return fetch(url, options);
+    await new Promise((go) => asked.push(go));
+    return fetch(url, options).finally(() => setTimeout(() => window.heard()));
+  };
+  window.answer = async () => {  // to the next question, and only when the page has heard it
+    while (!asked.length) await new Promise((done) => setTimeout(done, 20));
+    const heard = new Promise((done) => (window.heard = done));
+    asked.shift()();
+    await heard;
+    await new Promise((done) => setTimeout(done, 50));
+  };
+}"""
+
+
+def test_the_classes_of_a_region_stay_where_they_are_while_one_is_pressed_or_focused(
+    taught: Studio, tmp_path: Path
+) -> None:
+    (tmp_path / "shelf.png").write_bytes(two_things())
+    page = taught.open("workbench").page
+    choose(page, page.get_by_role("button", name="Choose a photo"), tmp_path / "shelf.png")
+    page.evaluate(ASKED_LATER)
+    page.get_by_role("button", name="Draw a region").click()
+    region = page.get_by_role("group", name="Region")
+    expect(region).to_be_focused()
+    chips = page.locator(".class-field .chips button")
+    expect(chips).to_have_text(["mug", "pan", "bowl"])
+    chips.nth(2).hover()
+    page.mouse.down()
+    page.evaluate("answer()")
+    page.mouse.up()
+    expect(page.locator(".viewer .did")).to_contain_text('Taught the region as "bowl".')
+    expect(chips).to_have_text(["mug", "pan", "bowl"])
+    region.press("ArrowRight")
+    page.mouse.move(5, 5)
+    chips.nth(1).focus()
+    page.evaluate("answer()")
+    expect(chips.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".viewer .did")).to_contain_text('Taught the region as "pan".')
+    expect(region).to_be_focused()
+    page.evaluate("() => void setInterval(answer, 50)")
+    expect(chips.first).to_contain_text("%")
+
+
 def test_photos_go_from_one_class_to_the_other_by_dragging_and_by_keyboard(taught: Studio) -> None:
     page = taught.open("sort?left=mug&right=pan").page
     left, right = (page.locator(f"[data-side={side}] .pick") for side in ("left", "right"))

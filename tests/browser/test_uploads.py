@@ -330,6 +330,9 @@ def test_neither_uploads_nor_messages_cover_what_one_works_with(taught: Studio, 
     expect(shown).to_have_text(["Two"])
     expect(button).to_be_focused()
     page.wait_for_function(
+        "() => document.documentElement.style.getPropertyValue('--foot') === `${foot.offsetHeight}px`"
+    )
+    page.wait_for_function(
         "() => document.activeElement.getBoundingClientRect().bottom <= foot.getBoundingClientRect().top"
     )
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
@@ -402,6 +405,24 @@ def test_a_file_that_is_too_large_is_named_on_every_page(taught: Studio, tmp_pat
     choose(page, page.get_by_role("button", name="Choose photos"), one, *large, two)
     expect(page.get_by_role("alert")).to_contain_text("2 files left out, too large: 33 MB.png, 129 MB.png.")
     expect(page.locator("#predicting")).to_contain_text("Classified 2 photos.", timeout=SLOW)
+
+
+def test_what_is_left_of_a_drop_that_was_undone_is_not_taught_unasked(taught: Studio) -> None:
+    watched = taught.open("workbench")
+    page, held = watched.page, Held(watched.page, 2)
+    hand(page, "drop", '.card[data-label="mug"]', *((0, seed) for seed in range(100, 160)))
+    see_count(page, "mug", 32)
+    page.locator("#undo").click()
+    see_count(page, "mug", 8)
+    held.release()
+    says(page, "Undone; 36 photos not taught.")
+    assert taught.counts() == {"mug": 8, "pan": 8}
+    press(page, "Continue (36)")
+    says(page, 'Learned 36 photos of "mug".')
+    assert taught.counts() == {"mug": 44, "pan": 8}
+    expect(page.locator("#undo")).to_contain_text('Undo: Taught 36 photos of "mug"')
+    assert [fault for fault in watched.faults if REFUSED not in fault] == []
+    watched.faults.clear()
 
 
 def test_one_drop_is_one_step_to_undo_however_many_requests_it_takes(taught: Studio) -> None:

@@ -29,6 +29,21 @@ from pictures import picture
 from served import as_png, png
 
 REFUSED = "Failed to load resource"  # what a browser says of every answer that is no success
+UNDONE = """async () => {
+  const {Recording} = await import('/static/js/recorder.js');
+  const {postJson} = await import('/static/js/api.js');
+  const canvas = new OffscreenCanvas(32, 32);
+  const frame = async () => {
+    canvas.getContext('2d').fillRect(recording.count, 4, 3, 9);
+    return canvas.convertToBlob();
+  };
+  let undone = null;
+  const recording = new Recording('moving', {frame}, (count, numbers) => {
+    if (numbers.length) undone ??= postJson('/api/undo');  // while it goes on
+  });
+  await recording.run();
+  return [await recording.summary(), (await undone).undone.sentence];
+}"""
 RECORDED = """async () => {
   const {Recording} = await import('/static/js/recorder.js');
   const canvas = new OffscreenCanvas(32, 32);
@@ -89,9 +104,21 @@ def test_the_bars_move_while_a_class_is_recorded(taught: Studio) -> None:
     while learned < (learned := taught.counts()["pattern"]):  # the last frames may still be on their way
         page.wait_for_timeout(700)
     assert learned >= 3
+    (found,) = (one for one in taught.client.get("/api/classes").json()["classes"] if one["label"] == "pattern")
+    assert found["groups"] == 1  # one recording is one clip
     page.locator("#undo").click()  # one recording is one step
     expect(card(page, "pattern")).to_have_count(0, timeout=SLOW)
     assert page.evaluate(RECORDED) == "1 photo of still learned, 2 the same as one taught before"
+
+
+def test_a_recording_that_is_undone_while_it_runs_ends_and_teaches_no_more(taught: Studio) -> None:
+    watched = taught.open("workbench")
+    summary, undone = watched.page.evaluate(UNDONE)
+    assert summary == "The recording was undone"
+    assert undone.endswith('of "moving".')
+    assert taught.counts() == {"mug": 8, "pan": 8}
+    assert [fault for fault in watched.faults if REFUSED not in fault] == []
+    watched.faults.clear()
 
 
 def test_the_first_class_is_taught_by_keyboard_alone(studio: Studio) -> None:

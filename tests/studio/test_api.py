@@ -165,6 +165,23 @@ def test_classes_say_what_is_expected_of_them_and_what_would_help(taught: Served
         assert 0 < found["new_groups"] < 1
 
 
+def test_a_recording_counts_as_one_clip_also_where_its_frames_are_unlike_each_other(studio: Served) -> None:
+    for kind in range(2):
+        studio.taught(f"photos {kind}", *(png(kind, seed) for seed in range(12)))
+        frames = [png(2 + kind, seed) for seed in range(12)]
+        for start in (0, 4, 8):
+            studio.taught(f"recorded {kind}", *frames[start : start + 4], group=f"g{kind}", clip=f"clip-{kind}")
+    found = {one["label"]: one for one in studio.json("/api/classes")["classes"]}
+    assert [found[f"recorded {kind}"]["groups"] for kind in range(2)] == [1, 1]
+    assert all(found[f"photos {kind}"]["groups"] > 1 for kind in range(2))
+    assert {one["verdict"] for label, one in found.items() if label.startswith("recorded")} == {"show it again"}
+    before = studio.project.live.current.snapshot.classifier
+    studio.taught("recorded 0", *(png(2, 50 + seed) for seed in range(4)), clip="another")
+    assert studio.project.live.current.snapshot.classifier.progress() != before.progress()
+    assert {one["label"]: one["groups"] for one in studio.json("/api/classes")["classes"]}["recorded 0"] == 2
+    assert studio.teach("recorded 0", png(2, 99), clip="no id").status_code == 422
+
+
 def test_classes_are_renamed_merged_and_deleted(taught: Served) -> None:
     assert taught.post("/api/classes/rename", label="kind 0", new_label="mug").json()["changed"] == 6
     refused = taught.post("/api/classes/rename", label="mug", new_label="kind 1")

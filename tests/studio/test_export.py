@@ -43,8 +43,8 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return file.getvalue()
 
 
-def content_of(dataset: bytes) -> list[tuple[bytes, str, str, str, str, bytes]]:
-    """Every photo with its bytes, label, role, name, box and the photo that it was cut from, in order."""
+def content_of(dataset: bytes) -> list[tuple[bytes, str, str, str, str, bytes, str]]:
+    """Every photo with its bytes, label, role, name, box, the photo that it was cut from and its clip, in order."""
     with zipfile.ZipFile(io.BytesIO(dataset)) as archive:
         assert archive.testzip() is None
         lines = read_csv(archive.read("manifest.csv"), 1000)
@@ -60,6 +60,7 @@ def content_of(dataset: bytes) -> list[tuple[bytes, str, str, str, str, bytes]]:
                 line.name,
                 line.box,
                 archive.read(line.source) if line.source else b"",
+                line.clip,
             )
             for line in lines
         ]
@@ -76,7 +77,7 @@ def taught(studio: Served) -> Served:
 def varied(studio: Served) -> Served:
     """All that a dataset can hold, in an order of its own."""
     studio.taught("mug", png(0, 0))
-    studio.taught("=1+1", png(1, 0), png(1, 1))
+    studio.taught("=1+1", png(1, 0), png(1, 1), clip="one-recording")
     studio.taught("mug", png(0, 1))
     studio.taught("'-pan", png(0, 1), two_labels=True)  # of two classes
     studio.taught("mug", png(0, 2), held_out=True)
@@ -92,7 +93,7 @@ def varied(studio: Served) -> Served:
 
 def test_a_dataset_comes_back_the_same(varied: Served, tmp_path: Path) -> None:
     exported = export(varied)
-    assert len(content_of(exported)) == 9
+    assert [clip for *_, clip in content_of(exported)] == ["", *["one-recording"] * 2, *[""] * 6]
     with served(tmp_path / "second") as second:
         answer = bring_in(second, exported)
         assert (answer["taught"], answer["held_out"], answer["nothing"]) == (6, 2, 1)
@@ -119,14 +120,14 @@ def test_the_manifest_is_safe_in_a_spreadsheet_and_reads_back(varied: Served) ->
     response = varied.client.get("/api/project/manifest")
     assert 'filename="project-photos.csv"' in response.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
-    assert list(rows[0]) == ["file", "label", "role", "name", "taught_at", "box", "source"]
+    assert list(rows[0]) == ["file", "label", "role", "name", "taught_at", "box", "source", "clip"]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
     assert [row["label"] for row in rows][:3] == ["mug", "'=1+1", "'=1+1"]
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "'=1", "''=", "'t Hof", "-", "@x", "a,b", 'say "x"', "caf\u00e9", "'", "  x"])
 def test_every_cell_comes_back(cell: str) -> None:
-    line = Line("a/1.jpg", cell, "held out", cell, "", "1,2,3,4", cell)
+    line = Line("a/1.jpg", cell, "held out", cell, "", "1,2,3,4", cell, cell)
     assert read_csv(as_csv([line]), 10) == [line]
 
 

@@ -45,6 +45,18 @@ def test_requests_of_one_group_are_one_step(studio: Served) -> None:
     assert undone(studio) == ['Taught 1 photo of "pan".']
 
 
+def test_a_step_that_was_undone_takes_no_more(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), group="a")
+    studio.taught("mug", png(0, 1), group="a", continues=True)
+    assert undone(studio) == ['Taught 2 photos of "mug".']
+    refused = studio.teach("mug", png(0, 2), group="a", continues=True)
+    assert (refused.status_code, refused.json()["hint"]) == (410, "Teach them as a step of their own.")
+    assert studio.project.store.counts() == {}
+    studio.taught("mug", png(0, 2), group="a")
+    studio.taught("mug", png(0, 3), group="a", continues=True)
+    assert undone(studio) == ['Taught 2 photos of "mug".']
+
+
 def test_after_undo_a_small_model_gives_the_very_answers_of_before(studio: Served) -> None:
     for kind in range(3):
         studio.taught(f"kind {kind}", *(png(kind, seed) for seed in range(14)))

@@ -34,6 +34,7 @@ class Offered:
     box: str | None = None
     source: str | None = None
     taught_at: float | None = None  # now, where it was not taught elsewhere before
+    clip: str | None = None  # the recording that it is a frame of
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def teach_images(
         first = 1 + sum(project.store.counts(of_role).get(label, 0) for of_role in (TAUGHT, HELD_OUT))
         roles = [HELD_OUT if hold_out_every and (first + i) % hold_out_every == 0 else role for i in range(len(fresh))]
         taught = [
-            NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source, offer.taught_at)
+            NewExample(offer.image, label, offer.name, of_role, offer.box, offer.source, offer.taught_at, offer.clip)
             for offer, of_role in zip(fresh, roles, strict=True)
         ]
         added = project.store.add(taught, kind, _taught_sentence, group)

@@ -82,6 +82,7 @@ def _line(project: Project, example: StoredExample, folders: dict[str, str]) -> 
         taught_at=datetime.fromtimestamp(example.taught_at, UTC).isoformat(timespec="seconds"),
         box=example.box or "",
         source="" if example.source is None else _source(project, example.source),
+        clip=example.clip or "",
     )
 
 

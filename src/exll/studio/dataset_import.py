@@ -36,6 +36,7 @@ BATCH = 32
 PROBLEMS_NAMED = 100
 ROLES: dict[str, Role] = {role: role for role in (TAUGHT, HELD_OUT, NOTHING)}
 LONGEST_FOLDER = 40  # of a name that is shown
+LONGEST_CLIP = 64
 
 
 @dataclass
@@ -79,6 +80,7 @@ class Entry:
     box: str | None = None
     source: zipfile.ZipInfo | None = None
     taught_at: float | None = None
+    clip: str | None = None
 
 
 def import_dataset(project: Project, file: BinaryIO, stop: threading.Event) -> Imported:
@@ -168,8 +170,8 @@ class _Import:
         except ExLLError as error:
             self._imported.refuse(name, str(error), getattr(error, "hint", ""))
             return None
-        source = None if box is None else source
-        return Entry(info, label, name, ROLES[line.role], True, box, source, _time_of(line.taught_at))
+        source, clip = None if box is None else source, line.clip[:LONGEST_CLIP] or None
+        return Entry(info, label, name, ROLES[line.role], True, box, source, _time_of(line.taught_at), clip)
 
     def _unlisted_entry(self, path: str, info: zipfile.ZipInfo, labels: dict[str, str]) -> Entry | None:
         folders, _, name = path.rpartition("/")
@@ -217,7 +219,7 @@ class _Import:
         two = entry.listed and known <= self._labels[image.digest]
         if entry.listed:
             self._labels[image.digest].add(entry.label)
-        return two, Offered(image, entry.name, entry.box, source, entry.taught_at)
+        return two, Offered(image, entry.name, entry.box, source, entry.taught_at, entry.clip)
 
     def _source(self, info: zipfile.ZipInfo) -> str:
         """The digest of a whole photo, which is decoded once however many regions of it are taught."""

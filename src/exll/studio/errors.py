@@ -40,6 +40,12 @@ class ConflictError(StudioError):
     status = 409
 
 
+class UndoneError(StudioError):
+    """For more of a step that was undone."""
+
+    status = 410
+
+
 class TooLargeError(StudioError):
     """More bytes than are accepted."""
 

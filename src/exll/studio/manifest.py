@@ -21,7 +21,7 @@ GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 @dataclass(frozen=True)
 class Line:
     """One photo. ``file`` and ``source`` are paths below the manifest's folder; ``box`` is the region of ``source``
-    that the file shows."""
+    that the file shows. The frames of one recording have the same ``clip``."""
 
     file: str
     label: str
@@ -30,6 +30,7 @@ class Line:
     taught_at: str = ""
     box: str = ""
     source: str = ""
+    clip: str = ""
 
 
 COLUMNS = tuple(field.name for field in fields(Line))

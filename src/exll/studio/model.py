@@ -54,7 +54,7 @@ class Model:
         to give the very same model."""
         for row in rows:
             if row.label:
-                self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)])
+                self.learner.learn_vectors(row.vector[None], [row.label], [str(row.id)], groups=[row.clip])
             else:
                 self.learner.classifier.learn_unknown(row.vector[None], [str(row.id)])
             self.position = max(self.position, row.id)  # undo brings back older ones

@@ -83,6 +83,7 @@ MIGRATIONS = (
         novelty REAL
     ) STRICT;
     """,
+    "ALTER TABLE examples ADD COLUMN clip TEXT;",
 )
 
 

@@ -46,8 +46,9 @@ from exll.studio.versions import Version, add_version, remove_version, states_of
 DATABASE = "studio.db"
 LARGEST_ID = 2**63 - 1
 GIVEN = "(SELECT value FROM json_each(?))"  # any number of them, where a list of variables is bounded
-ROW = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted AND role <> 'held out'"
-EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted, role, box, source FROM examples"
+LEARNED = "SELECT id, label, vector, clip FROM examples JOIN images USING (digest) WHERE NOT deleted"
+ROW = f"{LEARNED} AND role <> 'held out'"
+EXAMPLE = "SELECT id, digest, label, name, taught_at, deleted, role, box, source, clip FROM examples"
 # The images that are to stay on the disk.
 NEEDED = (
     "SELECT digest FROM images UNION SELECT source FROM examples WHERE source IS NOT NULL UNION "
@@ -78,6 +79,7 @@ class StoredExample:
     role: Role = TAUGHT
     box: str | None = None  # the region of the photo ``source`` that it is
     source: str | None = None
+    clip: str | None = None  # the recording that it is a frame of
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class NewExample:
     box: str | None = None
     source: str | None = None
     taught_at: float | None = None  # now
+    clip: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ class Row:
     id: int
     label: str
     vector: NDArray[np.float32]
+    clip: str | None = None
 
 
 class Store:
@@ -199,8 +203,7 @@ class Store:
 
     def rows_of_role(self, role: Role) -> list[Row]:
         """All that were taught, or all that are held out, in the order of their numbers."""
-        query = "SELECT id, label, vector FROM examples JOIN images USING (digest) WHERE NOT deleted AND role = ?"
-        return self._rows(f"{query} ORDER BY id", role)
+        return self._rows(f"{LEARNED} AND role = ? ORDER BY id", role)
 
     def kept(self) -> set[int]:
         """Examples that somebody looked at and found right, with the label they have now."""
@@ -259,13 +262,13 @@ class Store:
                     (image.digest, image.format, image.nbytes, image.vector.astype("<f4").tobytes()),
                 )
                 inserted = connection.execute(
-                    "INSERT INTO examples (digest, label, name, taught_at, role, box, source) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (image.digest, new.label, new.name, taught_at, new.role, new.box, new.source),
+                    "INSERT INTO examples (digest, label, name, taught_at, role, box, source, clip) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (image.digest, new.label, new.name, taught_at, new.role, new.box, new.source, new.clip),
                 )
                 assert inserted.lastrowid is not None
-                row = inserted.lastrowid, image.digest, new.label, new.name, taught_at, 0, new.role, new.box, new.source
-                added.append(_example(row))
+                about = image.digest, new.label, new.name, taught_at, False, new.role, new.box, new.source, new.clip
+                added.append(StoredExample(inserted.lastrowid, *about))
             states = [State(example.id, example.label, example.role, 0) for example in added]
             log_taught(connection, kind, group, states, wording)
         return added
@@ -442,7 +445,7 @@ class Store:
 
     def _rows(self, query: str, *values: Any) -> list[Row]:
         rows = self._reading().execute(query, values)
-        return [Row(number, label, np.frombuffer(vector, np.float32)) for number, label, vector in rows]
+        return [Row(number, label, np.frombuffer(vector, np.float32), clip) for number, label, vector, clip in rows]
 
     def _one(self, query: str, *values: Any) -> Any:
         return self._reading().execute(query, values).fetchone()
@@ -453,8 +456,8 @@ class Store:
 
 
 def _example(row: Sequence[Any]) -> StoredExample:
-    number, digest, label, name, taught_at, deleted, role, box, source = row
-    return StoredExample(number, digest, label, name, taught_at, bool(deleted), role, box, source)
+    number, digest, label, name, taught_at, deleted, *more = row
+    return StoredExample(number, digest, label, name, taught_at, bool(deleted), *more)
 
 
 def _unneeded(connection: sqlite3.Connection, digests: Sequence[str]) -> list[str]:

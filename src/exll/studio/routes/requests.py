@@ -25,6 +25,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"model": Problem, "description": "From another site, or for another host"},
     404: {"model": Problem, "description": "Nothing of that name or number"},
     409: {"model": Problem, "description": "Not possible in the present state"},
+    410: {"model": Problem, "description": "Belongs to a step that was undone"},
     413: {"model": Problem, "description": "Too large"},
     422: {"model": Problem, "description": "Understood, but cannot be used"},
     429: {"model": Problem, "description": "Too many requests; see Retry-After"},

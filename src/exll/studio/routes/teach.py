@@ -9,14 +9,14 @@ from exll.features.regions import PixelBox
 from exll.studio.actions import FileResult, Offered, teach_images
 from exll.studio.edits import HELD_OUT, TAUGHT, Edit
 from exll.studio.error_responses import error_response
-from exll.studio.errors import ConflictError, StudioError, TooLargeError, UnreadableError, UnusableError
+from exll.studio.errors import ConflictError, StudioError, TooLargeError, UndoneError, UnreadableError, UnusableError
 from exll.studio.pictures import digest_of
 from exll.studio.project import Project
 from exll.studio.routes.requests import PROBLEMS, BoxField, CurrentProject, LabelField, change, content_of, name_of
 from exll.studio.routes.shapes import TaughtFile
 
 MOST_FILES = 500
-LONGEST_GROUP = 64
+LONGEST_ID = 64
 REFUSALS: dict[str, type[StudioError]] = {
     "conflict": ConflictError,
     "unreadable": UnusableError,
@@ -24,15 +24,7 @@ REFUSALS: dict[str, type[StudioError]] = {
 }
 
 router = APIRouter(prefix="/api", tags=["teach"], responses=PROBLEMS)
-Group = Annotated[
-    str | None,
-    Form(
-        max_length=LONGEST_GROUP,
-        pattern="^[A-Za-z0-9_-]+$",
-        description="an id of your choice: requests with the same id, with no other change between them, are one step "
-        "to undo",
-    ),
-]
+OwnId = Annotated[str | None, Form(max_length=LONGEST_ID, pattern="^[A-Za-z0-9_-]+$")]
 
 
 class TeachAnswer(BaseModel):
@@ -50,7 +42,23 @@ async def teach(
     box: BoxField,
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
     two_labels: Annotated[bool, Form(description="also teach images that were taught under another label")] = False,
-    group: Group = None,
+    group: Annotated[
+        OwnId,
+        Form(
+            description="an id of your choice: requests with the same id, with no other change between them, are one "
+            "step to undo"
+        ),
+    ] = None,
+    continues: Annotated[
+        bool, Form(description="photos of this group were taught before; if their step was undone, teach none (410)")
+    ] = False,
+    clip: Annotated[
+        OwnId,
+        Form(
+            description="an id of your choice: photos with the same id are frames of one recording. They say little "
+            "about how well another recording is recognised, and the model takes that into account"
+        ),
+    ] = None,
     hold_out_every: Annotated[
         int, Form(ge=0, le=100, description="n: hold out every n-th photo of the class; 0: none")
     ] = 0,
@@ -60,11 +68,13 @@ async def teach(
     one label, and under a second one only with ``two_labels``. What is held out is stored and not learned."""
     if len(files) > MOST_FILES:
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
-    looked = [await _offered(project, file, box) for file in files]
+    looked = [await _offered(project, file, box, clip) for file in files]
     offered = [offer for offer in looked if isinstance(offer, Offered)]
     role = HELD_OUT if held_out else TAUGHT
 
     def learn() -> tuple[list[FileResult], Edit | None]:
+        if continues and group is not None and not project.store.stands(group):
+            raise UndoneError("the step that these photos belong to was undone.", "Teach them as a step of their own.")
         learned = teach_images(
             project, offered, label, two_labels, group=group, role=role, hold_out_every=hold_out_every
         )
@@ -85,25 +95,25 @@ async def teach(
     )
 
 
-async def _offered(project: Project, file: UploadFile, box: PixelBox | None) -> Offered | FileResult:
+async def _offered(project: Project, file: UploadFile, box: PixelBox | None, clip: str | None) -> Offered | FileResult:
     name = name_of(file)
     try:
         content = await content_of(file)
-        return await project.looking.run(_kept, project, content, name, box)
+        return await project.looking.run(_kept, project, content, name, box, clip)
     except TooLargeError as error:
         return FileResult(name, "too large", error=str(error), hint=error.hint)
     except UnreadableError as error:
         return FileResult(name, "unreadable", error=str(error), hint=error.hint)
 
 
-def _kept(project: Project, content: bytes, name: str, box: PixelBox | None) -> Offered:
+def _kept(project: Project, content: bytes, name: str, box: PixelBox | None, clip: str | None) -> Offered:
     """On the disk; of a region the whole photo too, so that one can see where it lies."""
     image = project.kept_image(content, box)
     if box is None:
-        return Offered(image, name)
+        return Offered(image, name, clip=clip)
     source = digest_of(content)
     project.pictures.keep(source, content)
-    return Offered(image, name, ",".join(map(str, box)), source)
+    return Offered(image, name, ",".join(map(str, box)), source, clip=clip)
 
 
 def _refused(results: list[TaughtFile]) -> Response:

@@ -57,7 +57,7 @@ async def dataset(project: CurrentProject) -> FileResponse:
 
 @router.get("/manifest", response_class=FileResponse)
 async def manifest(project: CurrentProject) -> FileResponse:
-    """The manifest of the dataset alone: file, label, role, name, time, box and source of every photo, as CSV."""
+    """The manifest of the dataset alone: file, label, role, name, time, box, source and clip of every photo, as CSV."""
     name = f"{project.name}-photos.csv"
     return await _download(project, lambda path: export_manifest(project, path), name, "text/csv")
 

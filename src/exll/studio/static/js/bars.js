@@ -1,9 +1,9 @@
 /**
  * A bar for every class. A press on one says "it is this". A few classes have their own order, and nothing moves. Of more,
- * the likeliest are on top; they are ordered again only where they must be, and never under the mouse.
+ * the likeliest are on top; they are ordered again only where they must be, and never under the mouse or a finger.
  */
 
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, pointedAt } from "./dom.js";
 import { confidence } from "./words.js";
 
 const FEW = 6; // up to so many classes are all in view
@@ -15,15 +15,9 @@ const REST = 1500; // milliseconds from one order to the next, at least
 export class Bars {
   /** @param {(label: string) => void} pressed */
   constructor(pressed) {
-    Object.assign(this, { pressed, labels: [], bars: new Map(), order: [], ordered: 0, pointed: false, all: false, probabilities: {} });
+    Object.assign(this, { pressed, labels: [], bars: new Map(), order: [], ordered: 0, all: false, probabilities: {} });
     this.element = byId("bars");
-    const point = (pointed) => (event) => {
-      if (event.pointerType !== "mouse") return;
-      this.pointed = pointed;
-      if (!pointed) this.draw();
-    };
-    this.element.addEventListener("pointerenter", point(true));
-    this.element.addEventListener("pointerleave", point(false));
+    this.pointed = pointedAt(this.element, () => this.draw());
     this.toggle = byId("all-bars");
     this.toggle.addEventListener("click", () => {
       this.all = !this.all;
@@ -119,7 +113,7 @@ export class Bars {
     const good = ranked.filter((label, i) => i === 0 || share(label) >= GOOD);
     const inView = this.prediction.level === "unknown" || good.every((label) => top.includes(label));
     const rests = performance.now() - this.ordered < REST;
-    if (kept.length && (inView || this.pointed || rests)) {
+    if (kept.length && (inView || this.pointed() || rests)) {
       this.order = [...kept, ...ranked.filter((label) => !kept.includes(label))];
     } else {
       this.order = ranked;

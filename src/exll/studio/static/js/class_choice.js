@@ -1,7 +1,7 @@
 /** Choosing a class: one that exists, found by typing, or a new one. */
 
 import { nameMeant, showDialog } from "./dialogs.js";
-import { fill, h } from "./dom.js";
+import { fill, h, pointedAt } from "./dom.js";
 import { confidence, hasWords } from "./words.js";
 
 const MOST_CHIPS = 12;
@@ -57,7 +57,7 @@ export function askExisting(title, labels, { yes, content = null }) {
 }
 
 /** A field for a name, and a button for every class that the letters typed so far are in. `show` says in which order, and
- * how probable each is. */
+ * how probable each is. The buttons stay as they are while the mouse, a finger or the focus is on them. */
 export function classField(words, chosen) {
   let labels = [];
   let shares = {};
@@ -100,9 +100,12 @@ export function classField(words, chosen) {
     h("div", { class: "row" }, input, h("button", { type: "button", class: "primary", onclick: submit }, "Teach")),
     list,
   );
+  const drawUnused = () => !pointed() && !list.contains(document.activeElement) && draw();
+  const pointed = pointedAt(list, drawUnused);
+  list.addEventListener("focusout", ({ relatedTarget }) => list.contains(relatedTarget) || drawUnused());
   const show = (ordered, probable = {}) => {
     [labels, shares] = [ordered, probable];
-    draw();
+    drawUnused();
   };
   return { element, input, show };
 }

@@ -59,6 +59,26 @@ export function bar(share, weak = false) {
   return h("div", { class: weak ? "bar weak" : "bar", "aria-hidden": "true" }, inside);
 }
 
+const CLICK_AFTER_TOUCH = 350; // milliseconds, at most
+
+/** Tells whether a mouse or finger is on an element, so that nothing moves under it; `left` is called when it is gone. */
+export function pointedAt(element, left) {
+  let pointed = false;
+  let timer = 0;
+  element.addEventListener("pointerenter", () => {
+    clearTimeout(timer);
+    pointed = true;
+  });
+  element.addEventListener("pointerleave", (event) => {
+    const gone = () => {
+      pointed = false;
+      left();
+    };
+    timer = setTimeout(gone, event.pointerType === "mouse" ? 0 : CLICK_AFTER_TOUCH);
+  });
+  return () => pointed;
+}
+
 export const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 /** Calls that come close together become one, and never two at a time. */

@@ -8,7 +8,7 @@ import { on } from "./events.js";
 import { QueueStore, together } from "./queue_store.js";
 import { inDatabase, inMemory } from "./queue_tables.js";
 import { inTurn } from "./queue_turn.js";
-import { answersFor, batches, newGroup, tooLarge, whileSending } from "./sending.js";
+import { answersFor, batches, newGroup, tooLarge, UNDONE, whileSending } from "./sending.js";
 
 const NAME = `exll queue ${document.body.dataset.project}`;
 const LONGEST_PAUSE = 30; // seconds
@@ -43,13 +43,14 @@ async function start() {
 
 /**
  * @param {string} label @param {(File | Blob)[]} files
- * @param {{group?: string, holdOutEvery?: number, heldOut?: boolean}} [options] One group is one step to undo. Of every
- *   `holdOutEvery` photos one is kept for measuring and not learned; with `heldOut` all are.
+ * @param {{group?: string, clip?: string, holdOutEvery?: number, heldOut?: boolean}} [options] One group is one step to
+ *   undo, and one `clip` has the frames of one recording. Of every `holdOutEvery` photos one is kept for measuring and not
+ *   learned; with `heldOut` all are.
  */
-export function teach(label, files, { group = newGroup(), holdOutEvery = 0, heldOut = false } = {}) {
+export function teach(label, files, { group = newGroup(), clip = null, holdOutEvery = 0, heldOut = false } = {}) {
   unstored += files.length;
   publish();
-  storing = whileSending(() => storing.then(() => keep(files, { label, group, holdOutEvery, heldOut, twoLabels: false })));
+  storing = whileSending(() => storing.then(() => keep(files, { label, group, clip, holdOutEvery, heldOut, twoLabels: false })));
 }
 
 /** How many photos are not answered for yet. */
@@ -174,10 +175,13 @@ async function sendNext() {
       await store.answered(answered, results);
       [failures, trouble] = [0, null];
     } catch (error) {
-      await store.unanswered();
-      trouble = error;
-      await changed();
-      await pause();
+      if (error.status === UNDONE) await store.undone();
+      else {
+        await store.unanswered();
+        trouble = error;
+        await changed();
+        await pause();
+      }
     }
     await changed();
     return true;

@@ -2,13 +2,14 @@
 
 import { BATCH_FILES, firstBatch } from "./sending.js";
 
-const SAME = ["label", "group", "holdOutEvery", "heldOut", "twoLabels"]; // in one request
+const SAME = ["label", "group", "clip", "holdOutEvery", "heldOut", "twoLabels"]; // in one request
 const COUNTS = ["done", "heldOut", "before", "learnedBefore", "moved", "left"]; // "before" has those learned before, too
-const nothing = () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), learned: {}, problems: [], holdingOut: false });
+const nothing = () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), learned: {}, problems: [], holdingOut: false, undone: false });
 
 /**
  * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed or other
- * files come. `holdingOut` says that the files are not learned, and `group` is that of the files that came last. Keys up
+ * files come. `holdingOut` says that the files are not learned, and `undone` that their step was undone. `group` is that of the files
+ * that came last, and `begun` that of which some were taught. Keys up
  * to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and not
  * answered for, and `sending` says that a batch is under way.
  */
@@ -16,6 +17,7 @@ const newRound = () => ({
   key: "round",
   ...nothing(),
   group: "",
+  begun: "",
   stopped: 0,
   dropped: 0,
   tried: [],
@@ -23,7 +25,7 @@ const newRound = () => ({
   label: "",
 });
 
-/** @typedef {{label: string, group: string, holdOutEvery: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
+/** @typedef {{label: string, group: string, clip: string | null, holdOutEvery: number, heldOut: boolean, twoLabels: boolean, file: File, size: number}} Entry */
 
 export class QueueStore {
   /** @param {(work: (tables: any) => Promise<any>) => Promise<any>} within All tables at once: whole or not at all. */
@@ -71,7 +73,9 @@ export class QueueStore {
       const found = await waiting.all(round.stopped, BATCH_FILES);
       const other = found.findIndex((entry) => SAME.some((name) => entry[name] !== found[0][name]));
       const same = other < 0 ? found : found.slice(0, other);
-      const batch = same.slice(0, firstBatch(same)).map((one) => ({ ...one, tried: round.tried.includes(one.key) }));
+      const batch = same
+        .slice(0, firstBatch(same))
+        .map((one) => ({ ...one, tried: round.tried.includes(one.key), continues: one.group === round.begun }));
       round.tried.push(...batch.filter(({ tried }) => !tried).map(({ key }) => key));
       round.sending = batch.length > 0;
       round.label = batch[0]?.label ?? "";
@@ -83,13 +87,14 @@ export class QueueStore {
   /** What the server said of each file. What may have arrived before and is there now was learned by this queue. */
   answered(batch, results) {
     return this.change(async (round, { waiting, conflicts }) => {
-      for (const [i, { tried, ...entry }] of batch.entries()) {
+      for (const [i, { tried, continues, ...entry }] of batch.entries()) {
         const { status, example, taught_as: taughtAs, error, hint } = results[i];
         const { label } = entry;
         await waiting.delete(entry.key);
         round.done += 1;
         const { role } = example ?? taughtAs?.find((one) => one.label === label) ?? {};
         if (status === "taught" || (status === "already" && tried)) {
+          round.begun = entry.group;
           if (role === "held out") round.heldOut += 1;
           else round.learned[label] = (round.learned[label] ?? 0) + 1;
         } else if (status === "already") {
@@ -112,6 +117,15 @@ export class QueueStore {
     });
   }
 
+  /** The step was undone while its files were sent: what is left of them can be taught as another one. */
+  undone() {
+    return this.change(async (round, { waiting }) => {
+      const { problems } = round;
+      Object.assign(round, { ...nothing(), problems, undone: true, begun: "", sending: false, tried: [] });
+      round.stopped = await waiting.last();
+    });
+  }
+
   /** Send no more after the batch under way. */
   stop() {
     return this.change(async (round, { waiting }) => {
@@ -121,7 +135,7 @@ export class QueueStore {
 
   resume() {
     return this.change(async (round) => {
-      round.stopped = round.dropped;
+      Object.assign(round, { stopped: round.dropped, undone: false });
     });
   }
 
@@ -176,6 +190,7 @@ export function together(states) {
     all.round.label ||= round.label;
     all.round.holdingOut ||= round.holdingOut;
     all.round.sending ||= round.sending;
+    all.round.undone ||= round.undone;
     for (const name of COUNTS) all.round[name] += round[name];
     for (const [label, count] of Object.entries(round.learned))
       all.round.learned[label] = (all.round.learned[label] ?? 0) + count;

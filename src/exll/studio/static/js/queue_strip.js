@@ -85,10 +85,10 @@ function summary({ stopped, conflicts, round }, learned) {
   const before = round.before - learnedBefore;
   const names = problems.slice(0, NAMED).map(({ file }, i) => [i > 0 && ", ", h("bdi", {}, file)]);
   return [
-    h("strong", {}, refused ? "No photo was held out" : onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
+    h("strong", {}, round.undone ? "Undone" : refused ? "No photo was held out" : onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
-    stopped > 0 ? "; cancelled." : learnedBefore > 0 ? useless(learnedBefore) : ".",
+    round.undone ? `; ${counted(stopped, "photo")} not taught.` : stopped > 0 ? "; cancelled." : learnedBefore > 0 ? useless(learnedBefore) : ".",
     problems.length > 0 && [` ${counted(problems.length, "file")} could not be used: `, names],
     problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
     problems.length > 0 && ".",

@@ -4,7 +4,7 @@ import { postForm } from "./api.js";
 import { wait } from "./dom.js";
 import { complain } from "./notice.js";
 import { teach } from "./queue.js";
-import { newGroup } from "./sending.js";
+import { newGroup, UNDONE } from "./sending.js";
 import { counted } from "./words.js";
 
 const BETWEEN = 200; // milliseconds from frame to frame
@@ -16,7 +16,7 @@ let last = Promise.resolve(); // what is being sent: recordings follow each othe
 export class Recording {
   /** @param {string} label @param {(count: number, numbers: number[]) => void} told Frames so far, and newly taught. */
   constructor(label, camera, told) {
-    Object.assign(this, { label, camera, told, on: true, count: 0, waiting: [], sending: null, group: newGroup() });
+    Object.assign(this, { label, camera, told, on: true, count: 0, waiting: [], sending: null, undone: false, group: newGroup() });
     this.became = { taught: 0, already: 0, conflict: 0 }; // of the frames that were sent
   }
 
@@ -46,6 +46,7 @@ export class Recording {
   /** What became of the frames, when all are sent. */
   async summary() {
     await this.sending;
+    if (this.undone) return "The recording was undone";
     const { taught, already, conflict } = this.became;
     return [
       `${counted(taught, "photo")} of ${this.label} learned`,
@@ -60,11 +61,18 @@ export class Recording {
     while (this.waiting.length) {
       const files = this.waiting.splice(0, BATCH);
       try {
-        const { results } = await postForm("/api/teach", { label: this.label, files, group: this.group });
+        const continues = this.became.taught > 0;
+        const fields = { label: this.label, files, group: this.group, clip: this.group, continues };
+        const { results } = await postForm("/api/teach", fields);
         for (const { status } of results) this.became[status] += 1;
         this.told(this.count, results.filter(({ example }) => example).map(({ example }) => example.id));
-      } catch {
-        teach(this.label, files, { group: this.group }); // it says what is wrong, and can try again
+      } catch (error) {
+        if (error.status === UNDONE) {
+          this.stop();
+          [this.undone, this.waiting] = [true, []];
+          break;
+        }
+        teach(this.label, files, { group: this.group, clip: this.group }); // it says what is wrong, and can try again
       }
     }
     this.sending = null;

@@ -7,6 +7,7 @@ export const BATCH_FILES = 24;
 const BATCH_BYTES = 24_000_000;
 const TRIES = 4; // where the server itself fails
 const NOT_NOW = [0, 401, 408, 429, 502, 503, 504]; // tried until it works
+export const UNDONE = 410; // the step that the photos belong to was undone meanwhile
 const UNREADABLE = { status: "unreadable", error: "The browser cannot read this file now.", hint: "Choose it again." };
 const ask = (event) => event.preventDefault();
 let reasons = 0;
@@ -43,14 +44,16 @@ export function firstBatch(files) {
 
 /**
  * Teach entries of the queue, which have all but the file in common. Gives those that were answered for,
- * and the answers. Fails where trying again later may help.
+ * and the answers. Fails where trying again later may help, and where the step was undone.
  */
 export async function answersFor(batch, failures) {
-  const [{ label, group, holdOutEvery, heldOut, twoLabels }] = batch;
+  const [{ label, group, continues, clip, holdOutEvery, heldOut, twoLabels }] = batch;
   const files = batch.map(({ file }) => file);
   const fields = {
     label,
     group,
+    continues: continues || null,
+    clip,
     files,
     two_labels: twoLabels || null,
     hold_out_every: holdOutEvery || null,
@@ -62,7 +65,7 @@ export async function answersFor(batch, failures) {
     if (error.body?.results) return [batch, error.body.results]; // none could be taught
     const gone = error.status === 0 ? await unreadable(batch) : [];
     if (gone.length) return [gone, gone.map(() => UNREADABLE)];
-    if (NOT_NOW.includes(error.status) || (error.status >= 500 && failures < TRIES)) throw error;
+    if (error.status === UNDONE || NOT_NOW.includes(error.status) || (error.status >= 500 && failures < TRIES)) throw error;
     return [batch, batch.map(() => ({ status: "refused", error: error.message, hint: error.hint }))];
   }
 }
