@@ -13,12 +13,13 @@ from exll.studio.project import Project
 PAGE = Path(__file__).with_name("rest.md")
 HEAD = """# REST
 
-What the studio answers over HTTP. Made from its OpenAPI document by `python docs/make_rest.py`; please change the
-routes, not this page. A running studio gives the same document as JSON at `/api/openapi.json`.
-[The studio](studio.md#rest-by-example) has examples with curl, and says who may ask.
+The HTTP interface of the studio. This page is made from its OpenAPI document by `python docs/make_rest.py`; please
+change the routes, not this page. A running studio gives the same document as JSON at `/api/openapi.json`.
+[The studio](studio.md#rest-by-example) has examples with curl, and says
+[who has access](studio.md#access-and-limits).
 
-Requests with files are `multipart/form-data`, all others JSON. Paths of another project than the first begin with
-`/projects/NAME`. A name with a star must be given, or is in every answer.
+Requests with files are `multipart/form-data`, all others JSON. The paths of every project except the first begin with
+`/projects/NAME`. A star marks a field that is required in a request, or that every answer has.
 """
 SECTIONS = {  # in this order; a tag that is not here comes last, under its own name
     "teach": "Teach",

@@ -124,7 +124,7 @@ def report(
         Path, typer.Argument(metavar="RESULTS", help="The folder of a run, or its results.jsonl.", show_default=False)
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder for the report [default: that of the results].")
+        Path | None, typer.Option("--out", "-o", help="The folder for the report [default: the folder of the results].")
     ] = None,
 ) -> None:
     """Write the report of a run again.

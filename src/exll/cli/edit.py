@@ -91,9 +91,7 @@ def forget(
 
 def relabel(
     model: ModelArgument,
-    to: Annotated[
-        str, typer.Option("--to", metavar="LABEL", help="The right label, which may be that of a new class.")
-    ],
+    to: Annotated[str, typer.Option("--to", metavar="LABEL", help="The right label; a new label makes a new class.")],
     refs: RefsArgument = None,
     matching: MatchingOption = None,
     dry_run: DryRunOption = False,

@@ -20,18 +20,18 @@ from exll.studio.routes.shapes import ExampleShape, PredictionShape
 Result = TypeVar("Result")
 
 router = APIRouter(prefix="/api", tags=["ask"], responses=PROBLEMS)
-OneFile = Annotated[UploadFile | None, File(description="an image; or name one asked about before as 'asked'")]
-AskedId = Annotated[str | None, Form(max_length=64, description="the id of an image asked about a moment ago")]
+OneFile = Annotated[UploadFile | None, File(description="an image; for one that was asked about before, send 'asked'")]
+AskedId = Annotated[str | None, Form(max_length=64, description="the id of an image that was asked about a moment ago")]
 
 
 class PredictAnswer(BaseModel):
-    asked: str = Field(description="id of this image for a while: for explain, correct and evidence")
+    asked: str = Field(description="id of this image, valid for a while, for explain, correct and evidence")
     prediction: PredictionShape
     taught_as: list[ExampleShape]
     looks: list[tuple[float, float, float, float]] = Field(
         description="what the network sees: left, top, right and bottom as shares of the upright image"
     )
-    probabilities: dict[str, float] | None = Field(description="of every class, where all_classes was asked for")
+    probabilities: dict[str, float] | None = Field(description="of every class; null without all_classes")
 
 
 @router.post("/predict")
@@ -42,9 +42,9 @@ async def predict(
     false_alarms: FalseAlarmsField,
     file: OneFile = None,
     asked: AskedId = None,
-    all_classes: Annotated[bool, Form(description="give the probability of every class, too")] = False,
+    all_classes: Annotated[bool, Form(description="also give the probability of every class")] = False,
     inbox: Annotated[bool, Form(description="whether it may be kept in the Inbox")] = True,
-    camera: Annotated[bool, Form(description="a frame of a live camera: the Inbox keeps few of one scene")] = False,
+    camera: Annotated[bool, Form(description="a frame of a live camera: the Inbox keeps only a few per scene")] = False,
 ) -> PredictAnswer:
     """Label and probability, or unknown. The image stays in memory for a while; one that is unusual or unknown may be
     kept in the Inbox."""
@@ -58,7 +58,7 @@ async def predict(
 
 @router.get("/asked/{asked}/image", response_class=Response)
 async def asked_picture(project: CurrentProject, asked: str) -> Response:
-    """An image that was asked about a moment ago; as WebP where not every browser shows its format."""
+    """An image that was asked about a moment ago; as WebP if some browsers cannot show its format."""
     image = project.recent_images.of(asked).image
     if image.format in SHOWN_BY_BROWSERS:
         return Response(image.content, media_type=MEDIA_TYPES[image.format])

@@ -31,13 +31,14 @@ router = APIRouter(prefix="/api", tags=["check"], responses=PROBLEMS)
 
 @router.get("/suspects")
 async def suspects(project: CurrentProject, limit: Annotated[int, Query(ge=1, le=500)] = 60) -> SuspectsAnswer:
-    """The most doubtful first, each judged by a model that never saw it. What was kept is left out."""
+    """Examples whose label is probably wrong, the most doubtful first. Each is judged by a model that never saw it.
+    Examples that were marked as right (``keep``) are left out."""
     return await project.studying.run(_suspects, project, limit)
 
 
 @router.post("/suspects/keep")
 async def keep_examples(project: CurrentProject, wanted: Numbers) -> Changed:
-    """Say that examples are right as they are: remembered for as long as they have this label, or until undone."""
+    """Mark the labels of examples as right. This holds until the label changes or the step is undone."""
     return await changed(project, lambda: keep(project, wanted.ids))
 
 

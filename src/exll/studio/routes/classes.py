@@ -26,9 +26,11 @@ class ClassShape(BaseModel):
     held_out: int = Field(description=HELD_OUT_PHOTOS)
     newest: list[int] = Field(description="numbers of its newest examples")
     prototypes: int
-    verdict: str = Field(description="have I taught enough? in a few words")
+    verdict: str = Field(description="whether the class was taught enough, in a few words")
     advice: str = Field(description="what would help most")
-    groups: int | None = Field(description="clips and single photos that it came in, among those looked at")
+    groups: int | None = Field(
+        description="the number of clips and single photos in which it was taught, among those looked at"
+    )
     like_these: float | None = Field(
         description="expected probability of the right answer for photos like these; where groups is null, the share "
         "of its last examples that were recognised before they were learned"
@@ -38,7 +40,7 @@ class ClassShape(BaseModel):
 
 
 class ClassesAnswer(BaseModel):
-    classes: list[ClassShape] = Field(description="also those of which all photos are held out")
+    classes: list[ClassShape] = Field(description="including those whose photos are all held out")
     examples: int = Field(description=EXAMPLES)
     held_out: int = Field(description=HELD_OUT_PHOTOS)
     rebuilding: bool = Field(description=REBUILDING)
@@ -73,7 +75,7 @@ class RulesAnswer(BaseModel):
 
 @router.get("/classes")
 async def classes(project: CurrentProject) -> ClassesAnswer:
-    """Every class in the order of first sight, with "have I taught enough?" and what it is confused with."""
+    """Every class, in the order of its first example: whether it was taught enough, and what it is confused with."""
     return await project.reading.run(_classes, project)
 
 

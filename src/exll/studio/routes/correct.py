@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api", tags=["ask"], responses=PROBLEMS)
 
 class BeliefShape(BaseModel):
     prediction: PredictionShape | None
-    probability: float = Field(description="of the label that was said to be right")
+    probability: float = Field(description="of the label that was given as the right one")
 
 
 class CorrectAnswer(BaseModel):
@@ -41,11 +41,11 @@ async def correct_answer(
     box: BoxField,
     file: OneFile = None,
     asked: AskedId = None,
-    two_labels: Annotated[bool, Form(description="teach it also where it was taught under another label")] = False,
-    move: Annotated[bool, Form(description="move it to this label where it was taught under another one")] = False,
+    two_labels: Annotated[bool, Form(description="teach it even if it was taught under another label")] = False,
+    move: Annotated[bool, Form(description="move it to this label if it was taught under another one")] = False,
 ) -> CorrectAnswer:
-    """ "No, it is ...": teaches the image once, and says what the model thought before and thinks now.
-    With ``move``, an image of another class is moved."""
+    """ "No, it is ...": teaches the image once, and gives the answers of the model before and after.
+    With ``move``, an image that was taught as another class is moved."""
     offer = await about_image(project, file, asked, box, _offered)
 
     def make() -> tuple[FileResult, Belief, Belief, Edit | None]:

@@ -30,14 +30,14 @@ ClassQuery = Annotated[str | None, Query(max_length=1000)]
 
 
 class Counted(BaseModel):
-    """How often some photos were named rightly. "Maybe" the right class is right; unknown is wrong."""
+    """How many answers are right. The right class counts even with "maybe"; unknown is wrong."""
 
     examples: int
     right: int
     unusual: int = Field(description='answers that were "maybe ..."')
     unknown: int
-    accuracy: float | None = Field(description="the share that is right; null where there are no photos")
-    interval: tuple[float, float] | None = Field(description="of the accuracy: Wilson's, 95%")
+    accuracy: float | None = Field(description="the share of right answers; null if there are no photos")
+    interval: tuple[float, float] | None = Field(description="Wilson's 95% interval of the accuracy")
 
     @classmethod
     def of(cls, asked: Sequence[Measured], **more: object) -> Self:
@@ -73,11 +73,11 @@ class EvaluationAnswer(Counted):
     without_near_duplicates: Counted
     never_taught: int = Field(description="photos of other classes; they are not in the accuracy")
     best_guess: float | None = Field(
-        description="what 'exll evaluate' calls accuracy: the nearest class counts also where the answer is unknown, "
+        description="what 'exll evaluate' calls accuracy: the nearest class counts even where the answer is unknown, "
         "and photos of classes that were never taught count too"
     )
     classes: list[CountedClass] = Field(description="the worst first")
-    confusion: list[Cell] = Field(description="what is not 0, the most frequent first")
+    confusion: list[Cell] = Field(description="the cells that are not 0, the most frequent first")
     taught: int = Field(description="how many photos the model has learned")
     rebuilding: bool = Field(description=REBUILDING)
 
@@ -103,21 +103,26 @@ class PointShape(BaseModel):
 
 
 class CurveAnswer(BaseModel):
-    points: list[PointShape] = Field(description="the last one is the model as it is now: the score of the evaluation")
+    points: list[PointShape] = Field(
+        description="the last one is the present model, with the accuracy of the evaluation"
+    )
     every: int = Field(
-        description="before the last point, of so many taught photos one was learned: 1, unless there are very many"
+        description="n: before the last point, every n-th taught photo was learned; 1, unless there are very many"
     )
     asked_every: int = Field(description="the same for the held-out photos")
 
 
 class Share(BaseModel):
     every: Annotated[int, Field(ge=2, le=100)] = 5
-    newest: bool = Field(default=False, description="as many of the newest of each class, so that clips are not split")
+    newest: bool = Field(
+        default=False,
+        description="instead hold out as many of the newest photos of each class, so that clips are not split",
+    )
 
 
 @router.get("")
 async def evaluation(project: CurrentProject) -> EvaluationAnswer:
-    """What the model as it is now says of the photos that are held out; counted once for as long as it stays so."""
+    """The answers of the present model for the held-out photos. They are computed again only after a change."""
     return await project.studying.run(_evaluation, project)
 
 
@@ -132,8 +137,8 @@ async def photos(
     skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 60,
 ) -> PhotosAnswer:
-    """Held-out photos with what was said of them, the most confident answers first; a cell of the confusion matrix has
-    a ``truth`` and an ``answer``."""
+    """Held-out photos with their answers, the most confident first. ``truth`` and ``answer`` together select a cell of
+    the confusion matrix."""
 
     def wanted(one: Measured) -> bool:
         return (
@@ -149,9 +154,9 @@ async def photos(
 
 @router.get("/curve")
 async def learning_curve(project: CurrentProject, request: Request, order: Order = "taught") -> CurveAnswer:
-    """A fresh model learns the taught photos, in the order of teaching or one of every class in turn, and is asked
-    about the held-out photos after about ten numbers of them. The last point is the model that answers. It takes
-    seconds; the event "evaluation" tells how far it is, and it ends when the page is left."""
+    """A fresh model learns the taught photos, in the order of teaching or one of every class in turn. At about ten
+    points it is asked about the held-out photos. The last point is the present model. This takes some seconds: the
+    event "evaluation" reports the progress, and the computation ends when the client disconnects."""
     left = threading.Event()
     watching = asyncio.create_task(_notice_leaving(request, left))
     try:
@@ -162,13 +167,13 @@ async def learning_curve(project: CurrentProject, request: Request, order: Order
 
 @router.post("/hold-out")
 async def hold_out(project: CurrentProject, wanted: Share) -> Changed:
-    """Hold out a share of the photos of every class, as one step to undo. What is held out stays so."""
+    """Hold out a share of the photos of every class, as one step. Photos that are held out already stay held out."""
     return await changed(project, lambda: hold_share_out(project, wanted.every, wanted.newest))
 
 
 @router.post("/learn")
 async def learn(project: CurrentProject) -> Changed:
-    """Learn all photos that are held out, as one step to undo."""
+    """Learn all photos that are held out, as one step."""
     return await changed(project, lambda: learn_again(project))
 
 

@@ -64,14 +64,14 @@ async def duplicates(
 
 @router.post("/relabel")
 async def relabel_examples(project: CurrentProject, wanted: Relabel) -> Changed:
-    """Give examples another label. With the answer the model is as if they had never had the old one."""
+    """Give examples another label. When the answer comes, the model is as if they never had the old one."""
     label, numbers = clean_label(wanted.label), set(wanted.ids)
     return await changed(project, lambda: relabel(project, numbers, label))
 
 
 @router.post("/delete")
 async def delete_examples(project: CurrentProject, wanted: Numbers) -> Changed:
-    """Delete examples. With the answer the model is as if they had never been taught. Undo brings them back."""
+    """Delete examples. When the answer comes, the model is as if it never saw them. Undo brings them back."""
     numbers = set(wanted.ids)
     return await changed(project, lambda: delete(project, numbers))
 
@@ -100,7 +100,7 @@ async def thumbnail(project: CurrentProject, number: ExampleNumber) -> Response:
 
 @router.get("/{number}/image", response_class=Response)
 async def image(project: CurrentProject, number: ExampleNumber) -> Response:
-    """The file as it was taught; as WebP where not every browser shows its format."""
+    """The file as it was taught; as WebP if some browsers cannot show its format."""
     content, media_type = await project.looking.run(_image, project, number)
     return Response(content, media_type=media_type, headers=FOR_EVER)
 

@@ -63,8 +63,10 @@ class ExplainAnswer(BaseModel):
     hit: EvidenceShape
     near_hit: EvidenceShape | None
     near_miss: EvidenceShape | None
-    local_choice: EvidenceShape | None = Field(description="the nearest prototype, where it is of another class")
-    nothing: list[Picture] = Field(description="examples of none of the classes that are more like it than any group")
+    local_choice: EvidenceShape | None = Field(description="the nearest prototype, if it is of another class")
+    nothing: list[Picture] = Field(
+        description="examples of nothing that are more similar to the image than any prototype"
+    )
     where: list[WhereShape]
     image: str
     details: dict[str, Any] = Field(description="the whole explanation, as exll explain --json gives it")
@@ -79,7 +81,7 @@ async def explain(
     file: OneFile = None,
     asked: AskedId = None,
 ) -> ExplainAnswer:
-    """The answer with its reasons: hit, near hit, near miss with their pictures, and where in the image."""
+    """The answer with its reasons: hit, near hit and near miss with their pictures, and which places count."""
     return await about_image(project, file, asked, box, partial(_explained, false_alarms=false_alarms))
 
 

@@ -25,7 +25,7 @@ VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
 class Step(BaseModel):
-    """Which step is meant: where another one came in between, nothing is done."""
+    """The step that is meant: if another step was made in between, nothing is done."""
 
     step: Number | None = None
 
@@ -75,7 +75,7 @@ async def undo_last(project: CurrentProject, wanted: Annotated[Step | None, Body
 
 @router.post("/redo")
 async def redo_last(project: CurrentProject, wanted: Annotated[Step | None, Body()] = None) -> RedoAnswer:
-    """Make the step again that was undone last. A new step ends what can be redone."""
+    """Redo the step that was undone last. After a new step, nothing can be redone."""
     step = None if wanted is None else wanted.step
     redone = await change(project, lambda: redo(project, step))
     last, following = await project.reading.run(_ends, project)
@@ -102,14 +102,14 @@ async def versions(project: CurrentProject) -> VersionsAnswer:
 
 @router.post("/versions")
 async def name_version(project: CurrentProject, wanted: VersionName) -> Version:
-    """Give the project as it is now a name, so that one can return to it."""
+    """Save the present state of the project under a name, so that one can return to it."""
     name = clean_label(wanted.name)
     return await change(project, lambda: add_version(project, name))
 
 
 @router.post("/versions/{number}/restore")
 async def restore(project: CurrentProject, number: VersionNumber) -> Changed:
-    """Return to a version: every example becomes what it was then. One step, which undo takes back."""
+    """Return to a version: every example is as it was then. This is one step, which can be undone."""
     return await changed(project, lambda: restore_version(project, number))
 
 

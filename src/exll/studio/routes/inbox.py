@@ -61,7 +61,7 @@ class InboxGroup(BaseModel):
     photos: list[InboxPhoto]
     guesses: list[Guess] = Field(description="the most probable classes, the best first")
     level: Level = Field(description="of most of the photos")
-    worth: float = Field(description="what the groups are ordered by: how novel their centre is, times their size")
+    worth: float = Field(description="the groups are ordered by this: the novelty of their centre, times their size")
 
     @classmethod
     def of(cls, group: Group) -> "InboxGroup":
@@ -75,11 +75,11 @@ class InboxGroup(BaseModel):
 
 class InboxAnswer(BaseModel):
     keep: bool = Field(description="whether more photos are kept; 'inbox' of /api/project/settings")
-    waiting: int = Field(description="photos in the Inbox, also those that would teach nothing new")
+    waiting: int = Field(description="photos in the Inbox, including those that would teach nothing new")
     bytes: int
     most: int
     most_bytes: int
-    groups: list[InboxGroup] = Field(description="what would teach most first")
+    groups: list[InboxGroup] = Field(description="the groups that would teach most come first")
     known: list[InboxPhoto] = Field(description="those that would teach nothing new")
     nothing: list[ExampleShape] = Field(description="photos that were marked as none of the classes, the newest first")
     nothing_count: int
@@ -107,14 +107,14 @@ class DismissAnswer(BaseModel):
 
 @router.get("")
 async def inbox(project: CurrentProject) -> InboxAnswer:
-    """What waits, as the model sees it now."""
+    """The photos in the Inbox, with the model's present answers."""
     project.incoming.look()
     return await project.reading.run(_inbox, project)
 
 
 @router.post("/teach")
 async def teach_photos(project: CurrentProject, wanted: NamedPhotos) -> NamedAnswer:
-    """Teach photos as one class. One step, which undo takes back; then they wait again."""
+    """Teach photos as one class. This is one step; after undo, the photos are in the Inbox again."""
     label, numbers = clean_label(wanted.label), set(wanted.ids)
     return await change(project, lambda: _named(project, numbers, label))
 
@@ -122,7 +122,7 @@ async def teach_photos(project: CurrentProject, wanted: NamedPhotos) -> NamedAns
 @router.post("/nothing")
 async def mark_as_nothing(project: CurrentProject, wanted: Photos) -> NamedAnswer:
     """Say that photos are none of the classes: what looks more like them than like any class is unknown from then on.
-    One step, which undo takes back."""
+    This is one step, which can be undone."""
     numbers = set(wanted.ids)
     return await change(project, lambda: _named(project, numbers, ""))
 
@@ -146,7 +146,7 @@ async def thumbnail(project: CurrentProject, number: PhotoNumber) -> Response:
 
 @router.get("/{number}/image", response_class=Response)
 async def image(project: CurrentProject, number: PhotoNumber) -> Response:
-    """The file as it was asked about; as WebP where not every browser shows its format."""
+    """The file as it was asked about; as WebP if some browsers cannot show its format."""
 
     def find() -> tuple[bytes, str]:
         photo = _photo(project, number)

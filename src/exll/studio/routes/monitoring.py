@@ -24,7 +24,8 @@ async def health() -> Health:
 
 @router.get("/api/events", response_class=StreamingResponse, responses=PROBLEMS)
 async def events(project: CurrentProject) -> StreamingResponse:
-    """Server-sent events: hello, changed (with the counts, the step that undo would take back and, after an undo, what
-    it took back; answers have the change already), rebuilding (where they have not) and rebuilt, importing, reading
-    (with another network), reopening, settings, versions, evaluation, inbox; missed asks a slow page to look again."""
+    """Server-sent events: hello; changed (with the counts, the step that undo would take back and, after an undo, the
+    undone step; answers already include the change); rebuilding (answers do not include it yet) and rebuilt; importing;
+    reading (with another network); reopening; settings; versions; evaluation; inbox. The event missed tells a slow page
+    to load everything again."""
     return StreamingResponse(project.events.subscribe(), media_type="text/event-stream")

@@ -58,7 +58,7 @@ async def overview(project: CurrentProject) -> ProjectAnswer:
 
 @router.post("/project/purge")
 async def purge_deleted(project: CurrentProject) -> PurgeAnswer:
-    """Remove deleted examples and their images for good; nothing done before can be undone then."""
+    """Remove deleted examples and their images for good. Earlier steps can then no longer be undone."""
     return PurgeAnswer(images=await change(project, lambda: purge(project)))
 
 

@@ -44,13 +44,13 @@ async def make_project(projects: AllProjects, wanted: NamedProject) -> ProjectEn
 
 @router.post("/sample")
 async def make_sample(projects: AllProjects, current: ProjectName) -> ProjectEntry:
-    """Teach drawings of household objects, made on the spot: in this project if it is empty, else in a project
-    "sample". It goes on in the background; the event 'importing' of that project says how far it is."""
+    """Draw household objects and teach them: in this project if it is empty, otherwise in a project "sample". This runs
+    in the background; the event 'importing' of that project reports the progress."""
     return ProjectEntry.of(await projects.sample(current))
 
 
 @router.post("/remove")
 async def remove_project(projects: AllProjects, wanted: NamedProject) -> ProjectsAnswer:
-    """Its folder is moved to projects/.removed and can be moved back; nothing is deleted."""
+    """Remove a project: its folder is moved to projects/.removed and can be moved back. Nothing is deleted."""
     await projects.remove(wanted.name)
     return ProjectsAnswer(current="", projects=[ProjectEntry.of(entry) for entry in await projects.entries()])

@@ -22,7 +22,7 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class Wanted(BaseModel):
-    """What is left out stays as it is."""
+    """Settings that are not given stay as they are."""
 
     false_alarms: float | None = Field(
         None, gt=0, lt=1, description="the share of known things that may be called unusual or unknown"
@@ -51,13 +51,13 @@ class PresetShape(BaseModel):
 
 
 class ReadingShape(BaseModel):
-    """How far a change of the network is."""
+    """The progress of a change of the network."""
 
     network: str
     done: int
     photos: int
     running: bool
-    error: str = Field(description="why it broke off; the old network is in use then")
+    error: str = Field(description="why it failed; then the old network is still used")
 
 
 class AllSettings(Settings):
@@ -65,7 +65,7 @@ class AllSettings(Settings):
     networks: list[NetworkShape]
     preset: str
     presets: list[PresetShape]
-    reading: ReadingShape | None = Field(description="the change of the network that is under way or was last")
+    reading: ReadingShape | None = Field(description="the present or the last change of the network")
 
 
 class WantedNetwork(BaseModel):
@@ -83,7 +83,7 @@ async def all_settings(project: CurrentProject) -> AllSettings:
 
 @router.post("/settings")
 async def set_settings(project: CurrentProject, wanted: Wanted) -> Settings:
-    """These hold at once and stay with the project; the event 'settings' tells of them."""
+    """Change settings. They apply immediately and are stored in the project. The event 'settings' reports them."""
     return Settings(**await change(project, lambda: change_settings(project, **wanted.model_dump())))
 
 
@@ -91,8 +91,9 @@ async def set_settings(project: CurrentProject, wanted: Wanted) -> Settings:
 async def set_network(
     project: CurrentProject, projects: AllProjects, name: ProjectName, wanted: WantedNetwork
 ) -> AllSettings:
-    """Read all photos again with another network, in the background; until that has ended, the old one answers. The
-    event 'reading' says how far it is. Then the streams of events end, and requests wait while all is learned again."""
+    """Read all photos again with another network, in the background. Meanwhile the old network answers, and the event
+    'reading' reports the progress. Then the event streams end, and requests wait while all examples are learned
+    again."""
     if wanted.network not in (network.name for network in _choices() if not network.to_add):
         raise UnusableError("there is no such network here.", "Choose one that 'exll backbone list' names.")
     _check_not_reading(project)
@@ -104,7 +105,7 @@ async def set_network(
 
 @router.post("/network/cancel")
 async def keep_network(project: CurrentProject) -> AllSettings:
-    """Stop reading photos with another network; what was read is of use when that network is chosen again."""
+    """Stop reading photos with another network. What was read is used if that network is chosen again."""
     if project.rereading is not None:
         project.rereading.cancel()
     return await project.reading.run(_all_settings, project)
@@ -112,7 +113,7 @@ async def keep_network(project: CurrentProject) -> AllSettings:
 
 @router.post("/preset")
 async def set_preset(projects: AllProjects, name: ProjectName, wanted: WantedPreset) -> WantedPreset:
-    """Another learner for the same examples: the project is closed, opened, and all is learned again. The answer comes
+    """Change the preset. The project is closed and opened again, and all examples are learned again. The answer comes
     when that is done."""
     if wanted.preset not in preset_names():
         raise UnusableError("there is no such preset.", f"Choose one of {', '.join(preset_names())}.")

@@ -103,13 +103,10 @@ class TaughtFile(BaseModel):
         )
 
 
-REBUILDING = (
-    "whether answers are still without the last changes: rare, since the model changes with the examples; the event "
-    "'rebuilt' says when they have them"
-)
+REBUILDING = "true if answers do not include the last changes yet, which is rare; the event 'rebuilt' says when they do"
 
 
-CLASSES = "classes that were taught; not those of which all photos are held out"
+CLASSES = "classes that were taught; those whose photos are all held out are not counted"
 EXAMPLES = "photos that were taught"
 HELD_OUT_PHOTOS = "photos that are held out; they are not among the taught ones"
 
@@ -127,13 +124,13 @@ class Changed(BaseModel):
 class MapPrototype(BaseModel):
     label: str
     support: int
-    examples: list[int] = Field(description="numbers of its examples, the most typical first; not more than a few")
+    examples: list[int] = Field(description="numbers of some of its examples, the most typical first")
     x: float = Field(description="from 0 to 1, from left to right")
     y: float = Field(description="from 0 to 1, from top to bottom")
 
 
 class MapEdge(BaseModel):
-    """Two prototypes of a class that blend into each other, by their places in ``prototypes``."""
+    """Two neighbouring prototypes of a class, by their indices in ``prototypes``."""
 
     one: int
     other: int
@@ -154,8 +151,8 @@ class SuspectShape(BaseModel):
     would_be: str
     doubt: float
     wrong: float = Field(description="the probability that its class is wrong, fitted to the other examples")
-    like_own: list[int] = Field(description="the examples of its own class that are nearest to it")
-    like_other: list[int] = Field(description="the examples of the class that it would be that are nearest to it")
+    like_own: list[int] = Field(description="the nearest examples of its own class")
+    like_other: list[int] = Field(description="the nearest examples of the class in would_be")
 
 
 class ContradictionShape(BaseModel):

@@ -41,29 +41,31 @@ async def teach(
     label: LabelField,
     box: BoxField,
     files: Annotated[list[UploadFile], File(description="images; one after the other, in this order")],
-    two_labels: Annotated[bool, Form(description="teach also what was taught under another label")] = False,
+    two_labels: Annotated[bool, Form(description="also teach images that were taught under another label")] = False,
     group: Annotated[
         OwnId,
         Form(
-            description="an id of your own making: requests with the same one, with no other change between them, are "
-            "one step to undo"
+            description="an id of your choice: requests with the same id, with no other change between them, are one "
+            "step to undo"
         ),
     ] = None,
     continues: Annotated[
-        bool, Form(description="photos of this group were taught before: if their step was undone, teach no more of it")
+        bool, Form(description="photos of this group were taught before; if their step was undone, teach none (410)")
     ] = False,
     clip: Annotated[
         OwnId,
         Form(
-            description="an id of your own making: photos with the same one are frames of one recording. They say "
-            "little about how well another recording is recognised, and the model takes that into account"
+            description="an id of your choice: photos with the same id are frames of one recording. They say little "
+            "about how well another recording is recognised, and the model takes that into account"
         ),
     ] = None,
-    hold_out_every: Annotated[int, Form(ge=0, le=100, description="hold out every so-many-th photo of the class")] = 0,
-    held_out: Annotated[bool, Form(description="hold all of them out, for measuring")] = False,
+    hold_out_every: Annotated[
+        int, Form(ge=0, le=100, description="n: hold out every n-th photo of the class; 0: none")
+    ] = 0,
+    held_out: Annotated[bool, Form(description="hold out all of them, for measuring")] = False,
 ) -> TeachAnswer | Response:
     """Every image that is answered with "taught" is on the disk and learned. The same image is never taught twice under
-    one label, and under a second one only where ``two_labels`` says so. What is held out is stored and not learned."""
+    one label, and under a second one only with ``two_labels``. What is held out is stored and not learned."""
     if len(files) > MOST_FILES:
         raise UnusableError(f"at most {MOST_FILES} files can be taught at once; got {len(files)}.", "Send fewer.")
     looked = [await _offered(project, file, box, clip) for file in files]

@@ -49,8 +49,8 @@ async def model(project: CurrentProject) -> FileResponse:
 
 @router.get("/images", response_class=FileResponse)
 async def dataset(project: CurrentProject) -> FileResponse:
-    """All photos that are taught now, as a zip with one folder per class and a manifest (docs/studio.md); ``import``
-    and ``exll learn`` read it."""
+    """All photos, with held-out ones and examples of nothing, as a zip with one folder per class and a manifest
+    (docs/studio.md). ``import`` reads the zip, and ``exll learn`` reads the unpacked folder."""
     name = f"{project.name}-photos.zip"
     return await _download(project, lambda path: export_dataset(project, path), name, "application/zip")
 
@@ -80,8 +80,8 @@ async def import_zip(
         UploadFile, File(description="a zip with one folder of photos per class; a manifest.csv in it may say more")
     ],
 ) -> ImportAnswer:
-    """Teach every photo of a zip under the name of its folder, or as its manifest says; the event 'importing' tells how
-    far it is. All of it is one step to undo."""
+    """Teach every photo of a zip under the name of its folder, or as its manifest says. The event 'importing' reports
+    the progress. The whole import is one step to undo."""
     stop = threading.Event()
     project.imports.add(stop)  # before its turn comes: it can be cancelled while it waits
     try:
@@ -103,7 +103,7 @@ async def import_zip(
 
 @router.post("/import/cancel")
 async def cancel_import(project: CurrentProject) -> CancelAnswer:
-    """Stop the imports that run. What they have taught stays, as one step that undo takes back."""
+    """Stop the running imports. What they have taught stays, as one step that can be undone."""
     running = [*project.imports]
     for stop in running:
         stop.set()
