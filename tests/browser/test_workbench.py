@@ -23,6 +23,7 @@ from browser.studio_page import (
     see_count,
     share,
 )
+from exll.explain.progress import ANOTHER_PLACE
 from exll.streams.household.scene import Recording, render
 from hostile import HAS_HEIC, heic
 from pictures import picture
@@ -99,11 +100,10 @@ def test_the_bars_move_while_a_class_is_recorded(taught: Studio) -> None:
         assert recorded.bounding_box() == before
     expect(recorded).to_have_text("Hold to record")
     expect(card(page, "pattern").locator("img").nth(2)).to_be_visible(timeout=SLOW)
+    expect(page.locator("#spoken")).to_contain_text("of pattern learned", timeout=SLOW)  # also the last frames
+    assert taught.counts()["pattern"] >= 3
+    card(page, "pattern").locator(".advice").evaluate("(advice, words) => (advice.textContent = words)", ANOTHER_PLACE)
     assert (recorded.bounding_box(), page.locator("#rows").bounding_box()) == (before, page_before)
-    learned = 0
-    while learned < (learned := taught.counts()["pattern"]):  # the last frames may still be on their way
-        page.wait_for_timeout(700)
-    assert learned >= 3
     (found,) = (one for one in taught.client.get("/api/classes").json()["classes"] if one["label"] == "pattern")
     assert found["groups"] == 1  # one recording is one clip
     page.locator("#undo").click()  # one recording is one step
