@@ -82,6 +82,8 @@ def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[st
     asked: list[Route] = []
     page.route("**/login?next=*", lambda route: asked.append(route))
     page.context.clear_cookies()
+    while not asked:
+        page.wait_for_timeout(20)
     for _ in range(3):  # while the login is slow to come
         with page.expect_response(lambda response: response.status == 401, timeout=SLOW):
             pass

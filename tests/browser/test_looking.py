@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from browser.checks import NARROW, WIDE, check_keyboard
-from browser.studio_page import SLOW, Studio, choose, settled, whole
+from browser.studio_page import SLOW, Studio, ask_about, choose, settled, whole
 from pictures import picture
 from served import as_png, png
 
@@ -158,6 +158,8 @@ def test_two_things_on_one_photo_are_taught_by_two_regions(taught: Studio, tmp_p
     for _ in range(2):  # the next region, drawn while this one is taught
         page.get_by_role("group", name="Region").press("ArrowDown")
     page.get_by_label("Teach this region as").fill("fork")
+    while not sent:
+        page.wait_for_timeout(20)
     sent[0].continue_()
     expect(page.locator(".viewer")).to_contain_text('Taught the region as "spoon".')
     expect(page.get_by_role("group", name="Region")).to_have_attribute("aria-label", re.compile("14 to 24% down"))
@@ -260,7 +262,7 @@ def test_the_classes_of_a_region_stay_where_they_are_while_one_is_pressed_or_foc
 ) -> None:
     (tmp_path / "shelf.png").write_bytes(two_things())
     page = taught.open("workbench").page
-    choose(page, page.get_by_role("button", name="Choose a photo"), tmp_path / "shelf.png")
+    ask_about(page, tmp_path / "shelf.png")
     page.evaluate(ASKED_LATER)
     page.get_by_role("button", name="Draw a region").click()
     region = page.get_by_role("group", name="Region")

@@ -82,9 +82,13 @@ def test_a_program_is_copied(studio: Studio) -> None:
 def test_settings_are_kept_and_another_network_reads_all_photos_again(studio: Studio) -> None:
     watched = studio.open("project")
     page = watched.page
-    page.get_by_label("Photos kept in the model file").select_option("5")
-    page.get_by_label("Keep unusual photos in the Inbox").uncheck()
-    page.get_by_label("How strict").press("Home")
+    settings = "**/api/project/settings"
+    with page.expect_response(settings):
+        page.get_by_label("Photos kept in the model file").select_option("5")
+    with page.expect_response(settings):
+        page.get_by_label("Keep unusual photos in the Inbox").uncheck()
+    with page.expect_response(settings):
+        page.get_by_label("How strict").press("Home")
     expect(page.locator("#strict-words")).to_contain_text("about 5 are called unusual")
     page.reload()
     awake(page)

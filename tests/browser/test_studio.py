@@ -232,6 +232,7 @@ def test_the_focus_stays_on_the_page_when_what_had_it_goes(studio: Studio) -> No
     expect(page.locator("#found")).to_have_text("0 of 1 found", timeout=SLOW)
     expect(search).to_be_focused()
     page.locator("#undo").press("Enter")
+    expect(page.locator("#redo")).to_be_visible(timeout=SLOW)
     page.locator("#redo").press("Enter")
     expect(page.locator("#redo")).to_be_hidden(timeout=SLOW)
     expect(page.locator("#undo")).to_be_focused()

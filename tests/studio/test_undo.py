@@ -46,15 +46,39 @@ def test_requests_of_one_group_are_one_step(studio: Served) -> None:
 
 
 def test_a_step_that_was_undone_takes_no_more(studio: Served) -> None:
-    studio.taught("mug", png(0, 0), group="a")
-    studio.taught("mug", png(0, 1), group="a", continues=True)
+    def more(seed: int) -> int:
+        return studio.teach("mug", png(0, seed), group="a", unless_undone=True).status_code
+
+    assert (more(0), more(1)) == (200, 200)
     assert undone(studio) == ['Taught 2 photos of "mug".']
-    refused = studio.teach("mug", png(0, 2), group="a", continues=True)
-    assert (refused.status_code, refused.json()["hint"]) == (410, "Teach them as a step of their own.")
+    refused = studio.teach("mug", png(0, 2), group="a", unless_undone=True)
+    assert (refused.status_code, refused.json()["hint"]) == (410, "Teach the photos with another group.")
     assert studio.project.store.counts() == {}
-    studio.taught("mug", png(0, 2), group="a")
-    studio.taught("mug", png(0, 3), group="a", continues=True)
-    assert undone(studio) == ['Taught 2 photos of "mug".']
+    studio.client.post("/api/redo")
+    assert more(2) == 200
+    studio.taught("pan", png(1, 0))  # another step comes in between
+    assert more(3) == 200
+    assert studio.client.post("/api/undo").json()["undone"]["sentence"] == 'Taught 1 photo of "mug".'
+    assert more(4) == 410
+    studio.taught("pan", png(1, 1))  # which makes the undone step go
+    assert studio.client.post("/api/project/purge").is_success
+    assert more(4) == 410
+    studio.taught("mug", png(0, 4), group="a")
+    assert studio.project.store.counts() == {"mug": 4, "pan": 2}
+
+
+def test_a_step_goes_on_after_deleted_photos_were_removed_for_good(studio: Served) -> None:
+    studio.taught("mug", png(0, 0), group="a", unless_undone=True)
+    assert studio.client.post("/api/project/purge").is_success
+    studio.taught("mug", png(0, 1), group="a", unless_undone=True)
+
+
+def test_only_so_many_undone_groups_are_remembered(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.edits.UNDONE_GROUPS", 2)
+    for number in range(4):
+        studio.taught("mug", png(0, 0), group=f"group-{number}")
+        undone(studio)
+    assert [studio.project.store.is_undone(f"group-{number}") for number in range(4)] == [False, False, True, True]
 
 
 def test_after_undo_a_small_model_gives_the_very_answers_of_before(studio: Served) -> None:

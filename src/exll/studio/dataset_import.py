@@ -94,7 +94,7 @@ class _Import:
     def __init__(self, project: Project, archive: ZipReader, stop: threading.Event) -> None:
         self._project, self._archive, self._stop = project, archive, stop
         self._imported = Imported()
-        self._group, self._begun = secrets.token_hex(8), False
+        self._group = secrets.token_hex(8)
         self._sources: dict[zipfile.ZipInfo, str | UnreadableError] = {}  # digests; at most one per entry of the zip
         self._labels: defaultdict[str, set[str]] = defaultdict(set)  # that the manifest gives a photo, by its digest
 
@@ -203,13 +203,11 @@ class _Import:
 
     def _write(self, offers: list[Offered], label: str, two: bool, role: Role) -> list[FileResult]:
         """Whoever undoes an import stops it: between two writes nobody else writes."""
-        if self._begun and not self._project.store.stands(self._group):
+        if self._project.store.is_undone(self._group):
             self._stop.set()
         if self._stop.is_set():
             return []
-        results = teach_images(self._project, offers, label, two, IMPORT, group=self._group, role=role)
-        self._begun |= any(result.status == "taught" for result in results)
-        return results
+        return teach_images(self._project, offers, label, two, IMPORT, group=self._group, role=role)
 
     def _offered(self, entry: Entry) -> tuple[bool, Offered]:
         """And whether the photo may have two labels: where the manifest gives it both."""

@@ -19,6 +19,7 @@ NOTHING: Role = "nothing"  # a photo that is none of the classes; its label is e
 
 IMPORT = "import"  # the kind of a step that taught a zip
 KEEP = "keep"  # the kind of a step that notes examples as right
+UNDONE_GROUPS = 1000  # that are remembered
 # What the model knows of an example: its label, an empty one for nothing, NULL for what it has not learned.
 KNOWN = "iif({0}.deleted OR {0}.role = 'held out', NULL, {0}.label)"
 EDIT = "SELECT id, kind, sentence, made_at, made_by, undone FROM edits"
@@ -156,6 +157,7 @@ def moved_class(changes: Sequence[Change], counts: Mapping[str, int]) -> tuple[s
 def undo_or_redo(connection: sqlite3.Connection, edit: Edit) -> list[Change]:
     """Undo a step, or redo one that is undone. Gives what that did to the examples."""
     connection.execute("UPDATE edits SET undone = NOT undone WHERE id = ?", (edit.id,))
+    _note_undone(connection, edit)
     if edit.kind == KEEP:
         _note_kept(connection, edit)
         return []
@@ -184,9 +186,19 @@ def _note_kept(connection: sqlite3.Connection, edit: Edit) -> None:
         connection.execute(f"DELETE FROM kept WHERE (example, label) IN ({noted})", (edit.id,))
 
 
-def stands(connection: sqlite3.Connection, group: str) -> bool:
-    """Whether there is a step of this group that is not undone."""
-    return connection.execute("SELECT 1 FROM edits WHERE group_id = ? AND NOT undone", (group,)).fetchone() is not None
+def _note_undone(connection: sqlite3.Connection, edit: Edit) -> None:
+    """Kept beside the steps: those that are undone go when another one is made."""
+    (group,) = connection.execute("SELECT group_id FROM edits WHERE id = ?", (edit.id,)).fetchone()
+    connection.execute("DELETE FROM undone_groups WHERE group_id = ?", (group,))
+    if group is not None and not edit.undone:
+        connection.execute("INSERT INTO undone_groups (group_id) VALUES (?)", (group,))
+        newest = f"SELECT number FROM undone_groups ORDER BY number DESC LIMIT {UNDONE_GROUPS}"
+        connection.execute(f"DELETE FROM undone_groups WHERE number NOT IN ({newest})")
+
+
+def is_undone(connection: sqlite3.Connection, group: str) -> bool:
+    """Whether the newest step of this group was undone."""
+    return connection.execute("SELECT 1 FROM undone_groups WHERE group_id = ?", (group,)).fetchone() is not None
 
 
 def _last_of_group(connection: sqlite3.Connection, group: str | None, anywhere: bool) -> int | None:

@@ -83,7 +83,10 @@ MIGRATIONS = (
         novelty REAL
     ) STRICT;
     """,
-    "ALTER TABLE examples ADD COLUMN clip TEXT;",
+    """
+    ALTER TABLE examples ADD COLUMN clip TEXT;
+    CREATE TABLE undone_groups (number INTEGER PRIMARY KEY AUTOINCREMENT, group_id TEXT NOT NULL UNIQUE) STRICT;
+    """,
 )
 
 

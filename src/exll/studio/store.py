@@ -30,11 +30,11 @@ from exll.studio.edits import (
     Wording,
     change_examples,
     history,
+    is_undone,
     last_edit,
     log_kept,
     log_taught,
     next_redo,
-    stands,
     undo_or_redo,
 )
 from exll.studio.errors import ConflictError, MissingError
@@ -216,9 +216,9 @@ class Store:
     def next_redo(self) -> Edit | None:
         return next_redo(self._reading())
 
-    def stands(self, group: str) -> bool:
-        """Whether there is a step of this group that is not undone."""
-        return stands(self._reading(), group)
+    def is_undone(self, group: str) -> bool:
+        """Whether the newest step of this group was undone."""
+        return is_undone(self._reading(), group)
 
     def history(self, before: int, limit: int) -> list[Edit]:
         return history(self._reading(), before, limit)

@@ -49,8 +49,8 @@ async def teach(
             "step to undo"
         ),
     ] = None,
-    continues: Annotated[
-        bool, Form(description="photos of this group were taught before; if their step was undone, teach none (410)")
+    unless_undone: Annotated[
+        bool, Form(description="teach nothing if the step of this group was undone (410)")
     ] = False,
     clip: Annotated[
         OwnId,
@@ -73,8 +73,8 @@ async def teach(
     role = HELD_OUT if held_out else TAUGHT
 
     def learn() -> tuple[list[FileResult], Edit | None]:
-        if continues and group is not None and not project.store.stands(group):
-            raise UndoneError("the step that these photos belong to was undone.", "Teach them as a step of their own.")
+        if unless_undone and group is not None and project.store.is_undone(group):
+            raise UndoneError("the step of this group was undone.", "Teach the photos with another group.")
         learned = teach_images(
             project, offered, label, two_labels, group=group, role=role, hold_out_every=hold_out_every
         )

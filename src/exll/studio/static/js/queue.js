@@ -175,7 +175,7 @@ async function sendNext() {
       await store.answered(answered, results);
       [failures, trouble] = [0, null];
     } catch (error) {
-      if (error.status === UNDONE) await store.undone();
+      if (error.status === UNDONE) await store.undone(batch[0].taughtFor);
       else {
         await store.unanswered();
         trouble = error;

@@ -1,23 +1,27 @@
 /** What waits to be taught, what became of it, and what is still to be decided: all changes of the queue. */
 
-import { BATCH_FILES, firstBatch } from "./sending.js";
+import { BATCH_FILES, firstBatch, newGroup } from "./sending.js";
 
 const SAME = ["label", "group", "clip", "holdOutEvery", "heldOut", "twoLabels"]; // in one request
 const COUNTS = ["done", "heldOut", "before", "learnedBefore", "moved", "left"]; // "before" has those learned before, too
-const nothing = () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), learned: {}, problems: [], holdingOut: false, undone: false });
+const nothing = () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), learned: {}, problems: [], holdingOut: false });
+const countsOf = (round) => structuredClone(Object.fromEntries([...COUNTS, "learned"].map((name) => [name, round[name]])));
 
 /**
  * What is told of the files since the last summary: counts, and `problems` that stay until they are dismissed or other
- * files come. `holdingOut` says that the files are not learned, and `undone` that their step was undone. `group` is that of the files
- * that came last, and `begun` that of which some were taught. Keys up
- * to `stopped` were cancelled, those up to `dropped` are not wanted any more. `tried` are keys that were sent and not
- * answered for, and `sending` says that a batch is under way.
+ * files come. `holdingOut` says that the files are not learned, and `group` is that of the files that came last. `start`
+ * has the counts from before the first file of a group. `undone` are groups whose step was undone before all their files
+ * were sent, and `renamed` says as which groups such files are sent after all. Keys up to `stopped` were cancelled or
+ * undone, those up to `dropped` are not wanted any more. `tried` are keys that were sent and not answered for, and
+ * `sending` says that a batch is under way.
  */
 const newRound = () => ({
   key: "round",
   ...nothing(),
   group: "",
-  begun: "",
+  start: null,
+  undone: [],
+  renamed: {},
   stopped: 0,
   dropped: 0,
   tried: [],
@@ -75,7 +79,12 @@ export class QueueStore {
       const same = other < 0 ? found : found.slice(0, other);
       const batch = same
         .slice(0, firstBatch(same))
-        .map((one) => ({ ...one, tried: round.tried.includes(one.key), continues: one.group === round.begun }));
+        .map((one) => ({
+          ...one,
+          tried: round.tried.includes(one.key),
+          taughtFor: one.group,
+          group: round.renamed[one.group] ?? one.group,
+        }));
       round.tried.push(...batch.filter(({ tried }) => !tried).map(({ key }) => key));
       round.sending = batch.length > 0;
       round.label = batch[0]?.label ?? "";
@@ -87,14 +96,15 @@ export class QueueStore {
   /** What the server said of each file. What may have arrived before and is there now was learned by this queue. */
   answered(batch, results) {
     return this.change(async (round, { waiting, conflicts }) => {
-      for (const [i, { tried, continues, ...entry }] of batch.entries()) {
+      const group = batch[0].taughtFor;
+      if (round.start?.group !== group) round.start = { group, counts: countsOf(round) };
+      for (const [i, { tried, taughtFor, ...entry }] of batch.entries()) {
         const { status, example, taught_as: taughtAs, error, hint } = results[i];
         const { label } = entry;
         await waiting.delete(entry.key);
         round.done += 1;
         const { role } = example ?? taughtAs?.find((one) => one.label === label) ?? {};
         if (status === "taught" || (status === "already" && tried)) {
-          round.begun = entry.group;
           if (role === "held out") round.heldOut += 1;
           else round.learned[label] = (round.learned[label] ?? 0) + 1;
         } else if (status === "already") {
@@ -117,12 +127,17 @@ export class QueueStore {
     });
   }
 
-  /** The step was undone while its files were sent: what is left of them can be taught as another one. */
-  undone() {
+  /** The step of a group was undone while its files were sent. What is left of them can be taught as another step. */
+  undone(group) {
     return this.change(async (round, { waiting }) => {
-      const { problems } = round;
-      Object.assign(round, { ...nothing(), problems, undone: true, begun: "", sending: false, tried: [] });
-      round.stopped = await waiting.last();
+      if (round.start?.group === group) Object.assign(round, round.start.counts);
+      if (!round.undone.includes(group)) round.undone.push(group);
+      Object.assign(round, { sending: false, tried: [] });
+      for (;;) {
+        const [next] = await waiting.all(round.stopped, 1);
+        if (next?.group !== group) return; // those of one group follow one another
+        round.stopped = next.key;
+      }
     });
   }
 
@@ -135,7 +150,8 @@ export class QueueStore {
 
   resume() {
     return this.change(async (round) => {
-      Object.assign(round, { stopped: round.dropped, undone: false });
+      for (const group of round.undone) round.renamed[group] = newGroup();
+      Object.assign(round, { stopped: round.dropped, undone: [] });
     });
   }
 
@@ -157,7 +173,7 @@ export class QueueStore {
   /** The summary was read. */
   dismiss() {
     return this.change(async (round, { waiting, conflicts }) => {
-      Object.assign(round, { problems: [], dropped: round.stopped });
+      Object.assign(round, { problems: [], dropped: round.stopped, undone: [] });
       if (!(await waiting.count(round.stopped)) && !(await conflicts.count(0))) Object.assign(round, nothing());
     });
   }
@@ -190,7 +206,7 @@ export function together(states) {
     all.round.label ||= round.label;
     all.round.holdingOut ||= round.holdingOut;
     all.round.sending ||= round.sending;
-    all.round.undone ||= round.undone;
+    all.round.undone.push(...round.undone);
     for (const name of COUNTS) all.round[name] += round[name];
     for (const [label, count] of Object.entries(round.learned))
       all.round.learned[label] = (all.round.learned[label] ?? 0) + count;

@@ -84,11 +84,14 @@ function summary({ stopped, conflicts, round }, learned) {
   const learnedBefore = refused ? round.learnedBefore : 0;
   const before = round.before - learnedBefore;
   const names = problems.slice(0, NAMED).map(({ file }, i) => [i > 0 && ", ", h("bdi", {}, file)]);
+  const undone = stopped > 0 && round.undone.length > 0;
+  const rest = undone && [h("strong", {}, "Undone"), `; ${counted(stopped, "photo")} not taught.`];
+  if (undone && learned + heldOut + before + problems.length + conflicts.length === 0) return rest;
   return [
-    h("strong", {}, round.undone ? "Undone" : refused ? "No photo was held out" : onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
+    h("strong", {}, refused ? "No photo was held out" : onlyHeld ? held : `Learned ${counted(learned, "photo")}`),
     labels.length === 1 && [" of ", quoted(labels[0])],
     labels.length > 1 && ` of ${counted(labels.length, "class")}`,
-    round.undone ? `; ${counted(stopped, "photo")} not taught.` : stopped > 0 ? "; cancelled." : learnedBefore > 0 ? useless(learnedBefore) : ".",
+    stopped > 0 && !undone ? "; cancelled." : learnedBefore > 0 ? useless(learnedBefore) : ".",
     problems.length > 0 && [` ${counted(problems.length, "file")} could not be used: `, names],
     problems.length > NAMED && ` and ${(problems.length - NAMED).toLocaleString("en")} more`,
     problems.length > 0 && ".",
@@ -97,6 +100,7 @@ function summary({ stopped, conflicts, round }, learned) {
     round.moved > 0 && ` ${counted(round.moved, "photo")} moved from another class.`,
     round.left > 0 && ` ${counted(round.left, "photo")} left in another class.`,
     conflicts.length > 0 && ` ${counted(conflicts.length, "photo")} in another class already.`,
+    undone && [" ", ...rest],
   ];
 }
 

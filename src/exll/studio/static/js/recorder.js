@@ -61,8 +61,7 @@ export class Recording {
     while (this.waiting.length) {
       const files = this.waiting.splice(0, BATCH);
       try {
-        const continues = this.became.taught > 0;
-        const fields = { label: this.label, files, group: this.group, clip: this.group, continues };
+        const fields = { label: this.label, files, group: this.group, clip: this.group, unless_undone: true };
         const { results } = await postForm("/api/teach", fields);
         for (const { status } of results) this.became[status] += 1;
         this.told(this.count, results.filter(({ example }) => example).map(({ example }) => example.id));

@@ -47,12 +47,12 @@ export function firstBatch(files) {
  * and the answers. Fails where trying again later may help, and where the step was undone.
  */
 export async function answersFor(batch, failures) {
-  const [{ label, group, continues, clip, holdOutEvery, heldOut, twoLabels }] = batch;
+  const [{ label, group, clip, holdOutEvery, heldOut, twoLabels }] = batch;
   const files = batch.map(({ file }) => file);
   const fields = {
     label,
     group,
-    continues: continues || null,
+    unless_undone: true,
     clip,
     files,
     two_labels: twoLabels || null,

@@ -157,7 +157,7 @@ export class Stage {
     }
     if (this.camera.stream) this.stop();
     const number = (this.number += 1);
-    this.now = null; // the bars speak of another photo until the answer comes
+    this.now = { file, asked: null, prediction: null }; // it can be taught before the answer comes
     this.hint();
     this.bars.renew();
     const image = this.still(file, "The photo that you asked about");
@@ -188,7 +188,7 @@ export class Stage {
     image.addEventListener("error", () => {
       if (image.dataset.unseen || !image.src.startsWith("blob:")) return;
       image.dataset.unseen = "true";
-      if (this.now?.file === file) image.src = address(`/api/asked/${this.now.asked}/image`);
+      if (this.now?.file === file && this.now.asked) image.src = address(`/api/asked/${this.now.asked}/image`);
     });
     image.src = source;
     const looks = this.looks;
