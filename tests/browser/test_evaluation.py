@@ -94,6 +94,19 @@ def test_the_learning_curve_is_drawn_and_stands_in_a_table(taught: Studio) -> No
     expect(now).to_be_visible()
 
 
+def test_what_was_never_taught_and_is_called_unknown_is_no_confusion(taught: Studio) -> None:
+    page = taught.open("evaluation").page
+    expect(page.locator("#held-out")).not_to_be_empty(timeout=SLOW)
+    page.evaluate(
+        "found => import('/static/js/confusion.js').then(({showConfusion}) => showConfusion(found))",
+        {
+            "confusion": [{"truth": name, "answer": None, "count": 2} for name in ("spoon", "mug")],
+            "classes": [{"label": name, "taught": name == "mug", "examples": 2} for name in ("spoon", "mug")],
+        },
+    )
+    assert page.locator("#confused li").all_inner_texts() == ['2 photos of "mug" called unknown']
+
+
 def test_a_folder_is_held_out_with_its_sub_folders_as_classes(taught: Studio, tmp_path: Path) -> None:
     files_of(tmp_path / "other" / "MUG", 0, range(60, 64))
     files_of(tmp_path / "other" / "spoon", 4, range(2))

@@ -171,7 +171,7 @@ def test_a_drop_of_sixty_folders_is_one_work_with_one_summary_and_one_step_to_un
     press(page, "Details")
     problems = page.locator("dialog li")
     expect(problems.nth(0)).to_contain_text("large.png (kind 7): This file has 40 MB; at most 32 MB are accepted.")
-    expect(problems.nth(1)).to_contain_text("letter.png (kind 8): the image is none of JPEG")
+    expect(problems.nth(1)).to_contain_text("letter.png (kind 8): The image is none of JPEG")
     page.keyboard.press("Escape")
     press(page, "Dismiss")
     expect(queue(page)).to_be_hidden()

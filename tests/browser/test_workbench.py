@@ -121,6 +121,32 @@ def test_a_recording_that_is_undone_while_it_runs_ends_and_teaches_no_more(taugh
     watched.faults.clear()
 
 
+def test_a_short_press_switches_the_camera_on_and_the_button_stays_where_it_is(studio: Studio) -> None:
+    page = studio.open("workbench").page
+    page.set_viewport_size({"width": WIDE, "height": 800})
+    new_class(page, "mug")
+    hold = card(page, "mug").locator(".hold")
+    hold.scroll_into_view_if_needed()
+    before = hold.bounding_box()
+    hold.click()
+    expect(card(page, "mug").locator(".advice")).to_have_text("The camera is on. Hold the button to record.")
+    expect(page.locator("#preview video")).to_be_visible()
+    assert hold.bounding_box() == before
+    assert studio.counts() == {}
+
+
+def test_frames_of_another_class_are_counted_and_nobody_is_asked_while_recording(studio: Studio) -> None:
+    watched = studio.open("workbench")
+    page = watched.page
+    assert page.evaluate(RECORDED) == "1 photo of still learned, 2 the same as one taught before"
+    again = page.evaluate(RECORDED.replace("'still'", "'other'"))
+    assert again == "0 photos of other learned, 3 taught as another class before"
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert studio.counts() == {"still": 1}
+    assert all(REFUSED in fault for fault in watched.faults)
+    watched.faults.clear()
+
+
 def test_the_first_class_is_taught_by_keyboard_alone(studio: Studio) -> None:
     page = studio.open("workbench").page
     page.get_by_label("New class").focus()

@@ -72,7 +72,7 @@ def test_a_bad_file_among_good_ones_is_named_and_the_others_are_taught(studio: S
 
 
 def test_the_hint_on_formats_is_given_for_unknown_formats_only(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert studio.teach("mug", b"no image").json()["hint"].startswith("Use a photo in one of the formats JPEG")
+    assert studio.teach("mug", b"no image").json()["hint"] == "If it is a photo, save it as JPEG or PNG."
     assert studio.teach("mug", b"").json()["hint"] == "Use another file."
     assert studio.teach("mug", png(0, 0)[:60]).json()["hint"].startswith("Use another photo, or save this one")
     assert studio.ask(png(0, 0), box="0,0,999,9").json()["hint"] == "Send a box that lies within the image."

@@ -83,7 +83,7 @@ def test_the_list_names_all_of_them_and_where_one_is(studio: Served, shelf: http
     ]
     assert httpx.get(f"{studio.address}projects/K%C3%BCche%202/api/project").json()["name"] == "Küche 2"
     assert studio.post("/api/projects", name="a/b").json()["error"].endswith("a project: it contains /.")
-    for taken in ("shelf", "SHELF"):
+    for taken in ("shelf", "SHELF", studio.project.folder.name):
         assert studio.post("/api/projects", name=taken).status_code == 409
 
 

@@ -1,18 +1,19 @@
 """Where a model is replayed it is its log, to the last bit: after any steps, and from any checkpoint."""
 
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from exll.studio import live
-from exll.studio.actions import delete, teach_images
+from exll.studio.actions import delete, relabel, teach_images, undo
 from exll.studio.model import Model
 from exll.studio.project import Project
 from exll.studio.store import LARGEST_ID, Row
 from hand import Hand
-from served import assert_model_is_its_log, assert_model_knows_its_log, settle
+from served import PATIENCE, assert_model_is_its_log, assert_model_knows_its_log, settle
 
 pytestmark = pytest.mark.slow
 
@@ -181,3 +182,21 @@ def test_learning_gives_way_to_those_who_wait_for_an_answer_and_to_nobody_else(
         hand.write(lambda: None)
         hand.write(lambda: None)
         assert len(pauses) <= before + 1  # one may have been decided while they still waited
+
+
+def test_after_a_quiet_while_an_undone_step_has_left_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exll.studio.live.FEW", 10)
+    monkeypatch.setattr("exll.studio.live.LONG_QUIET_SECONDS", 0.1)
+    with Project(tmp_path / "p", "nano") as project:
+        hand = Hand(project, np.random.default_rng(7))
+        for _ in range(12):
+            hand.teach()
+        edited = project.live.current
+        hand.write(lambda: relabel(project, [2, 3, 4], "jug"))
+        hand.write(lambda: undo(project))
+        deadline = time.monotonic() + PATIENCE
+        while project.live.current is edited:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+            assert not project.live.rebuilding  # nobody has to wait for it
+        assert_model_is_its_log(project)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from exll.errors import ImageError, InputError
 from exll.explain.thumbnails import shrunk
 from exll.features.backbone import OnnxBackbone, Seen
-from exll.features.formats import FORMATS, HEAD_BYTES, image_format
+from exll.features.formats import HEAD_BYTES, image_format
 from exll.features.image import read_image
 from exll.features.regions import PixelBox, cut_out
 from exll.studio.errors import UnreadableError
@@ -76,5 +76,5 @@ def _hint(content: bytes) -> str:
     if not content:
         return "Use another file."
     if image_format(content[:HEAD_BYTES]) is None:
-        return f"Use a photo in one of the formats {', '.join(FORMATS)}."
+        return "If it is a photo, save it as JPEG or PNG."
     return "Use another photo, or save this one again, smaller or in another format."

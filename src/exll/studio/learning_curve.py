@@ -1,7 +1,8 @@
 """A learning curve: a fresh model learns the taught photos again and is asked about the held-out ones now and then.
 
-The last point is the model that answers, asked about all held-out photos: it is the score of the evaluation. A fresh
-model that has learned all photos would differ a little, because what is learned depends on the order.
+In the order of teaching, the last point is the model that answers, asked about all held-out photos: it is the score of
+the evaluation. With one photo of each class in turn it is a fresh model like all others: what is learned depends on the
+order, and the curve says what more photos bring.
 """
 
 import threading
@@ -58,8 +59,7 @@ def curve(project: Project, found: Evaluations, order: Order, left: threading.Ev
         rows, every = _some(_in_turn(taught) if order == "in turn" else taught, MOST_LEARNED)
         asked, asked_every = _some(known, MOST_ASKED)
         points = list(_points(project, rows, asked, order, share, left))
-        now = [one for one in measured(project, found) if one.truth in found.classes]
-        if now:  # else the photos were learned meanwhile
+        if order == "taught" and (now := [one for one in measured(project, found) if one.truth in found.classes]):
             points.append(Point(len(taught), len(found.classes), sum(one.right for one in now), len(now)))
         return Curve(points, every, asked_every)
 
@@ -72,7 +72,8 @@ def _points(
     model = Model(project.backbone, project.preset, 0)
     model.learn(project.store.rows_of_role(NOTHING))  # what is unknown because of them is so from the start
     classifier = model.learner.classifier
-    for start, end in pairwise([0, *sizes(rows, order)[:-1]]):
+    ends = sizes(rows, order)
+    for start, end in pairwise([0, *(ends[:-1] if order == "taught" else ends)]):
         for first in range(start, end, CHUNK):
             if left.is_set() or project.closing.is_set():
                 raise ConflictError("nobody waits for the learning curve any more.")

@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 MOST_WAITING, MOST_UNHURRIED = 64, 32
 CHUNK = 32
 FEW = 128  # examples: to learn so many anew takes a fifth of a second
+MOST_REPLAYED = 5000  # examples: more would keep a processor busy for too long after every edit
 MOST_IN_PLACE = 500  # examples to learn: others who teach would wait too long for more
 CHECKPOINT_EVERY = 500
 QUIET_SECONDS = 0.05
@@ -224,7 +225,7 @@ class Live:
                 self._unhurried.popleft()()
             except Exception:
                 log.exception("a change that nobody waits for could not be made")
-        for seconds, use_the_time in ((QUIET_SECONDS, self._copy), (LONG_QUIET_SECONDS, self._save_edited)):
+        for seconds, use_the_time in ((QUIET_SECONDS, self._copy), (LONG_QUIET_SECONDS, self._after_edits)):
             try:
                 return self._waiting.get(timeout=seconds)
             except queue.Empty:
@@ -238,9 +239,12 @@ class Live:
             log.exception("the model cannot be copied; it is replayed")
             self._rebuild_in_background()
 
-    def _save_edited(self) -> None:
+    def _after_edits(self) -> None:
+        """What was edited in place is replayed, so that in the end an undone step leaves no trace."""
         if self._checkpoint[0] != self.current.generation:
             self._save_checkpoint()
+            if sum(self._store.counts().values()) <= MOST_REPLAYED:
+                self._wanted.set()
 
     def _rebuild_when_wanted(self) -> None:
         while True:
@@ -266,7 +270,8 @@ class Live:
                 break
             fresh.learn(rows)
             done += len(rows)
-            self._events.publish("rebuilding", {"done": done, "examples": max(done, total)})
+            if self.rebuilding:  # else the answers are not behind, and nobody waits for it
+                self._events.publish("rebuilding", {"done": done, "examples": max(done, total)})
             self._leave_time_for_others(started)
         adopted: Future[None] = Future()
         self._waiting.put((lambda: self._adopt(fresh), adopted))
@@ -284,10 +289,9 @@ class Live:
             fresh.learn(rows)
         fresh.acknowledge()
         self.current = fresh
-        was_behind, self.rebuilding = self.rebuilding, False
+        self.rebuilding = False
         self._save_checkpoint()
-        if was_behind:
-            self._events.publish("rebuilt", {"generation": fresh.generation})
+        self._events.publish("rebuilt", {"generation": fresh.generation})
 
     def remove_old_checkpoints(self) -> None:
         self._checkpoints.remove_old()

@@ -262,7 +262,7 @@ class Projects:
     def _make(self, name: str) -> Entry:
         with self._turn(name):
             names = [other.casefold() for other in self._names()]
-            if name.casefold() in names:
+            if name.casefold() in (*names, self.title(FIRST).casefold()):
                 raise ConflictError(f'there is a project "{name}" already.', "Open it, or choose another name.")
             if len(names) >= MOST_PROJECTS:
                 raise ConflictError(f"a studio has at most {MOST_PROJECTS} projects.", "Remove one first.")

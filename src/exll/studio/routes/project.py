@@ -44,6 +44,7 @@ class ProjectAnswer(BaseModel):
     false_alarms: float = Field(
         description="how strict: the share of known things that may be called unusual or unknown"
     )
+    says_unknown: bool = Field(description="whether the preset judges what is unusual or unknown")
     limits: dict[str, int]
 
 
@@ -88,6 +89,7 @@ def _overview(project: Project) -> ProjectAnswer:
         undone=None if undone is None else UndoneShape(**undone.to_dict()),
         rebuilding=project.live.rebuilding,
         false_alarms=project.false_alarms,
+        says_unknown=classifier is None or classifier.learner_.inference().says_unknown,
         limits={
             "file_bytes": MOST_FILE_BYTES,
             "request_bytes": MOST_BODY_BYTES,

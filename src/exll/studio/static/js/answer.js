@@ -12,12 +12,13 @@ const LONG = 18; // letters of a headline that is written smaller
 
 /** @param {HTMLElement} says @param {HTMLElement} level @param {any} prediction @param {any[]} taughtAs */
 export function showAnswer(says, level, prediction, taughtAs = []) {
-  const { label, probability, runner_up: other, level: kind } = prediction;
+  const { label, probability, runner_up: other, level: kind, novelty } = prediction;
   fill(says, headline(prediction).map((part) => (typeof part === "string" ? part : h("bdi", {}, part.label))));
   says.classList.toggle("long", says.textContent.length > LONG);
   const sure = other === null ? ONLY : `Confidence: ${confidence(probability)}.`;
   const words = {
-    usual: [sure, other !== null && h("span", { class: "usual" }, " It looks like the photos you taught.")],
+    // not every preset judges this
+    usual: [sure, other !== null && novelty !== null && h("span", { class: "usual" }, " It looks like the photos you taught.")],
     unusual: [other === null && `${ONLY} `, h("strong", {}, UNLIKE)], // a confidence would say the opposite
     unknown: [h("strong", {}, NOTHING_LIKE_IT), " The nearest class is ", quoted(label), "."],
   };

@@ -109,4 +109,5 @@ async function reached(path, options) {
   }
 }
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** @param {string} text */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

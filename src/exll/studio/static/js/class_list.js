@@ -159,7 +159,8 @@ export class ClassList {
   help() {
     const named = remembered().map((label) => ({ label, examples: 0, verdict: "too early to tell" }));
     const classes = [...this.classes, ...named];
-    const found = weakest(classes);
+    const taught = classes.filter(({ examples }) => examples > 0);
+    const found = taught.length > 1 && weakest(taught);
     const button = found && h("button", { type: "button", class: "link", onclick: () => this.goTo(this.row(found.label)) }, h("bdi", {}, found.label));
     fill(byId("help"), ...(found ? ["What would help most: ", button, ". ", ...adviceWords(found)] : overall(classes)));
   }
@@ -191,5 +192,6 @@ export class ClassList {
 function overall(classes) {
   if (!classes.length) return ["Name the first class, then show it."];
   const empty = classes.find(({ examples }) => !examples);
+  if (classes.length === 1 && !empty) return ["Next: teach a second class. So far every answer is ", quoted(classes[0].label), "."];
   return empty ? ["Next: show ", quoted(empty.label), "."] : ["Every class seems to have enough photos."];
 }

@@ -8,6 +8,7 @@ import { adviceWords } from "./progress.js";
 import { holdable } from "./recorder.js";
 import { teach } from "./queue.js";
 
+const NOTED = 8000; // milliseconds
 const SHOWN = 4; // places for photos: nothing moves when one comes
 
 export class ClassRow {
@@ -16,7 +17,7 @@ export class ClassRow {
    * @param {{labels: () => string[], once: () => boolean, select: () => void, record: () => void, stop: () => void}} on
    */
   constructor(label, on) {
-    Object.assign(this, { label, on, newest: [], key: null, found: null });
+    Object.assign(this, { label, on, newest: [], key: null, found: null, noting: 0 });
     this.number = h("strong", {}, "0");
     this.noun = h("span", {}, " photos");
     this.thumbs = h("ul", { class: "thumbs" });
@@ -83,8 +84,21 @@ export class ClassRow {
     this.see(found.newest);
   }
 
+  /** Say something for a while where the advice is: nothing moves. On a phone there is no room for it.
+   * @returns {boolean} Whether it is seen. */
+  note(words) {
+    clearTimeout(this.noting);
+    fill(this.words, words);
+    this.noting = setTimeout(() => {
+      this.noting = 0;
+      this.count(this.found.examples);
+    }, NOTED);
+    return this.words.checkVisibility();
+  }
+
   /** What would help is known a moment after the count. */
   advise(examples) {
+    if (this.noting) return;
     const early = examples > 0 && !this.found.examples;
     fill(this.words, early ? "Too early to tell." : adviceWords({ ...this.found, examples }));
     this.words.title = this.words.textContent;

@@ -12,7 +12,8 @@ const byName = (one, other) => one.localeCompare(other, undefined, { numeric: tr
 
 /** @param {{confusion: any[], classes: any[]}} evaluation */
 export function showConfusion({ confusion, classes }) {
-  const wrong = confusion.filter(({ truth, answer }) => truth !== answer);
+  const taught = new Set(classes.filter((one) => one.taught).map(({ label }) => label));
+  const wrong = confusion.filter(({ truth, answer }) => truth !== answer && (answer !== null || taught.has(truth)));
   fill(
     byId("confused").querySelector("ul"),
     wrong.length === 0 && h("li", {}, "Nothing: the model is right on every held-out photo."),

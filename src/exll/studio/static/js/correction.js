@@ -28,7 +28,8 @@ export class Correction {
 
   /** @param {string} hint What to do, while nothing was done. */
   hint(hint) {
-    if ([undo, learn].includes(document.activeElement)) byId("other").focus({ preventScroll: true });
+    // not a field: phones would show their keyboard
+    if ([undo, learn].includes(document.activeElement)) bars.querySelector("button")?.focus({ preventScroll: true });
     undo.hidden = learn.hidden = true;
     this.step = this.heldOut = null;
     fill(words, hint);

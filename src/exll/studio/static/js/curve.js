@@ -30,7 +30,7 @@ export function changedSince() {
 /** The model has changed: the drawing stays until somebody wants another. */
 function offer() {
   if (place().querySelector(".again") || !shown) return;
-  place().querySelector(".now").remove();
+  place().querySelector(".now")?.remove();
   place().prepend(
     h(
       "p",
@@ -77,12 +77,12 @@ function draw() {
       h(
         "p",
         { class: "faint" },
-        `There are many photos, so up to the last point ${share(every, "taught photo")} was learned, and ${share(some, "held-out photo")} was asked about.`,
+        `There are many photos, so ${order === "taught" ? "up to the last point " : ""}${share(every, "taught photo")} was learned, and ${share(some, "held-out photo")} was asked about.`,
       ),
     h(
       "p",
       { class: "faint" },
-      h("span", { class: "now" }, "The last point is the model as it is now, with the accuracy above. "),
+      order === "taught" && h("span", { class: "now" }, "The last point is the model as it is now, with the accuracy above. "),
       `The band is the 95% confidence interval. Classes that are not known yet count as wrong.`,
     ),
     table(points),

@@ -7,6 +7,7 @@ import { onAny } from "./events.js";
 import { InboxCard } from "./inbox_card.js";
 import { Tiles } from "./inbox_tiles.js";
 import { tell, trying } from "./notice.js";
+import { showWaiting } from "./shell.js";
 import { tellStep } from "./undo.js";
 import { bytes, counted } from "./words.js";
 
@@ -25,14 +26,8 @@ async function look() {
   showKnown(inbox.known);
   showNothing(inbox.nothing, inbox.nothing_count);
   fill(byId("summary"), h("p", {}, summary(inbox)));
-  showUnnamed(inbox.waiting - inbox.known.length);
+  showWaiting(inbox.waiting - inbox.known.length); // what changed may have made some of them known
   if (before && !before.isConnected) (cards[Math.min(place, cards.length - 1)]?.title ?? byId("main")).focus();
-}
-
-/** Beside the link to this page; what changed may have made some of them known. */
-function showUnnamed(count) {
-  byId("waiting").hidden = !count;
-  byId("waiting").textContent = count;
 }
 
 function summary({ waiting, groups, known, keep }) {
@@ -40,7 +35,8 @@ function summary({ waiting, groups, known, keep }) {
   const unnamed = waiting - known.length;
   if (!unnamed) return "None of the waiting photos would teach the model something new.";
   const first = groups.length > 1 ? " The first would teach the model most." : "";
-  return `${counted(unnamed, "photo")} to name, in ${counted(groups.length, "group")}.${first}`;
+  const rest = known.length ? ` ${counted(known.length, "more photo")} would teach nothing new.` : "";
+  return `${counted(unnamed, "photo")} to name, in ${counted(groups.length, "group")}.${first}${rest}`;
 }
 
 function showKeeping({ keep, waiting, bytes: stored, most, most_bytes: mostBytes }) {

@@ -73,9 +73,7 @@ document.addEventListener("keydown", ({ key }) => {
 /** The page ends above its foot, however high that is, and what one works with is scrolled out from under it. */
 new ResizeObserver(() => {
   document.documentElement.style.setProperty("--foot", `${foot.offsetHeight}px`);
-  const { bottom } = (document.activeElement ?? document.body).getBoundingClientRect();
-  const covered = bottom - foot.getBoundingClientRect().top;
-  if (covered > 0 && worked === document.activeElement && worked !== byId("main")) scrollBy(0, covered + 8);
+  if (worked === document.activeElement && worked !== byId("main")) worked?.scrollIntoView({ block: "nearest" });
 }).observe(foot);
 
 function actionButton([words, run], dismiss) {

@@ -3,6 +3,7 @@
 import { quoted } from "./dom.js";
 import { percent } from "./words.js";
 
+const OTHERS_AGAIN = "Show the other classes again in another place, too."; // advice for these, not for the class itself
 const VERDICTS = ["too early to tell", "needs more", "show it again", "nearly there", "enough"];
 
 export function progressWords(found) {
@@ -32,8 +33,9 @@ export function weakest(classes) {
     examples,
   ];
   const compare = (one, other) => one.map((value, i) => value - other[i]).find((difference) => difference) ?? 0;
-  return classes
-    .filter(({ verdict, examples }) => verdict !== "enough" && examples > 0)
+  const lacking = classes.filter(({ verdict, examples }) => verdict !== "enough" && examples > 0);
+  const itself = lacking.filter(({ advice }) => advice !== OTHERS_AGAIN);
+  return (itself.length ? itself : lacking)
     .sort((one, other) => compare(strength(one), strength(other)))[0];
 }
 

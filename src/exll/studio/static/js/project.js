@@ -1,6 +1,6 @@
 /** The Project page. */
 
-import { get, postForFile, postForm, postJson } from "./api.js";
+import { get, postForFile, postForm, postJson, sentence } from "./api.js";
 import { confirmed } from "./dialogs.js";
 import { byId, fill, gathered, h } from "./dom.js";
 import { pick } from "./dropzone.js";
@@ -92,7 +92,7 @@ function report(place, answer) {
     h(
       "ul",
       {},
-      problems.slice(0, PROBLEMS).map(({ file, error }) => h("li", {}, h("bdi", {}, file), ": ", error)),
+      problems.slice(0, PROBLEMS).map(({ file, error }) => h("li", {}, h("bdi", {}, file), ": ", sentence(error))),
     ),
   );
 }

@@ -67,5 +67,12 @@ byId("new-project").addEventListener("submit", async (event) => {
   if (made) location.assign(`${made.root}/`);
 });
 
+/** The page grows while it is filled. */
+if (location.hash === "#projects") {
+  const growing = new ResizeObserver(() => byId("projects").scrollIntoView());
+  growing.observe(byId("main"));
+  setTimeout(() => growing.disconnect(), 2000);
+}
+
 on("anew", look);
 look();

@@ -1,5 +1,6 @@
 /** What is seen of the queue, in the strip at the foot of every page: one progress, one cancel, one summary. */
 
+import { sentence } from "./api.js";
 import { showDialog } from "./dialogs.js";
 import { byId, fill, h, quoted } from "./dom.js";
 import { keepFocus, say } from "./notice.js";
@@ -114,7 +115,7 @@ function explain(problems) {
       "ul",
       { class: "problems" },
       problems.map(({ file, label, error, hint }) =>
-        h("li", {}, h("strong", {}, h("bdi", {}, file)), " (", h("bdi", {}, label), `): ${error} ${hint}`),
+        h("li", {}, h("strong", {}, h("bdi", {}, file)), " (", h("bdi", {}, label), `): ${sentence(error)} ${hint}`),
       ),
     ),
     h("p", { class: "row end" }, h("button", { type: "button", "data-first": true, onclick: () => close() }, "Close")),

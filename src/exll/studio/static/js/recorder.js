@@ -62,7 +62,7 @@ export class Recording {
       const files = this.waiting.splice(0, BATCH);
       try {
         const fields = { label: this.label, files, group: this.group, clip: this.group, unless_undone: true };
-        const { results } = await postForm("/api/teach", fields);
+        const { results } = await postForm("/api/teach", fields).catch(resultsOf);
         for (const { status } of results) this.became[status] += 1;
         this.told(this.count, results.filter(({ example }) => example).map(({ example }) => example.id));
       } catch (error) {
@@ -76,6 +76,12 @@ export class Recording {
     }
     this.sending = null;
   }
+}
+
+/** Of frames that are all in other classes already: they are counted, and nobody is asked while recording. */
+function resultsOf(error) {
+  if (error.body?.results?.every(({ status }) => status === "conflict")) return error.body;
+  throw error;
 }
 
 /**

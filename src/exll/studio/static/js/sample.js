@@ -27,7 +27,7 @@ async function offer(place) {
   const { examples, held_out: heldOut } = await get("/api/project").catch(() => ({ examples: 1 }));
   const words = examples || heldOut
     ? "Twelve kinds of drawn household objects, in a project of their own. 24 of the drawings are held out: Evaluation asks about them."
-    : "Twelve kinds of drawn household objects, taught to this project in a few seconds. 24 more are held out: Evaluation asks about them.";
+    : "Twelve kinds of drawn household objects, taught to this project in a few seconds. 24 of the drawings are held out: Evaluation asks about them.";
   const button = h("button", { type: "button" }, "Try the sample");
   button.addEventListener("click", () => button.getAttribute("aria-disabled") || make(button));
   fill(place, h("p", { class: "row" }, button, h("span", { class: "faint" }, words)));

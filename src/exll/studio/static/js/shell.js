@@ -66,7 +66,7 @@ function tellUndone({ sentence, undone_at: at, undone_by: by }, asked = false) {
 const heardUndone = (undone) => undoing.then(() => tellUndone(undone));
 
 /** Beside the link to the Inbox. */
-function showWaiting(count) {
+export function showWaiting(count) {
   byId("waiting").hidden = !count;
   byId("waiting").textContent = count;
 }

@@ -24,7 +24,10 @@ function say(share) {
 
 async function look() {
   const project = await trying(() => get("/api/project"));
-  if (project) show(project.false_alarms);
+  if (!project) return;
+  show(project.false_alarms);
+  slider.disabled = !project.says_unknown;
+  if (slider.disabled) words.textContent = `The preset ${project.preset} calls nothing unusual.`;
 }
 
 slider.addEventListener("input", () => say(SHARES[Number(slider.value)]));

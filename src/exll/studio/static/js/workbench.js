@@ -33,7 +33,7 @@ async function record(row) {
   const wasOn = Boolean(stage.camera.stream);
   await trying(() => stage.watch());
   if (mine.on && stage.camera.stream) await recorded(mine);
-  else if (stage.camera.stream && !wasOn) tell("The camera is on.", "Hold the button to record.", { seconds: 6 });
+  else if (stage.camera.stream && !wasOn) tellIn(row, "The camera is on. Hold the button to record.");
   if (active?.row !== row || active === mine) row.recording(null);
   if (active === mine) active = null;
 }
@@ -50,14 +50,19 @@ async function recorded(mine) {
   await mine.recording.run();
   byId("stage").classList.remove("recording");
   lookSoon();
-  tellRecorded(mine.recording);
+  tellRecorded(mine.recording, row);
+}
+
+function tellIn(row, words) {
+  say(words);
+  if (!row.note(words)) tell(words, "", { seconds: 8 });
 }
 
 /** Frames that are left out are told of: the button had counted them. */
-async function tellRecorded(recording) {
+async function tellRecorded(recording, row) {
   const words = `${await recording.summary()}.`;
-  say(words);
-  if (recording.became.already || recording.became.conflict) tell(words, "", { seconds: 12 });
+  if (recording.became.already || recording.became.conflict) tellIn(row, words);
+  else say(words);
 }
 
 async function look() {
