@@ -19,6 +19,7 @@ from support import assert_equal_models, glocal_learner, groups_of
 FOLDER = Path(__file__).parent / "old_files"
 FILES = sorted(FOLDER.glob("format-*.exll"))
 ANSWERS = np.load(FOLDER / "answers.npz")
+JUDGED_AS_NOW = ("format-7", "format-8", "format-9")
 LABELS = ["mug", "pân", "鍋"]
 NAMES: tuple[InferenceName, ...] = ("fused", "local", "global")
 
@@ -27,7 +28,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 def test_there_are_files_of_older_formats_and_of_both_presets() -> None:
     found = {(read_model(path).metadata["format"], read_model(path).metadata["preset"]) for path in FILES}
-    assert found == {(number, preset) for number in (1, 2, 3, 5, 7) for preset in ("glocal", "paper")}
+    assert found == {(number, preset) for number in (1, 2, 3, 5, 7, 8, 9) for preset in ("glocal", "paper")}
 
 
 @every_file
@@ -41,13 +42,20 @@ def test_an_old_file_answers_as_it_did(path: Path) -> None:
         clips = groups_of(model)
         assert (len(clips.counts) > 0) == (samples > 9 and int(path.stem[7]) >= 3)
         np.testing.assert_array_equal(clips.counts, 11)
-        if path.stem.startswith("format-7"):
+        if path.stem.startswith(JUDGED_AS_NOW):
             np.testing.assert_allclose(model.novelty(ANSWERS["queries"]), ANSWERS[f"{path.stem}/novelty"], atol=1e-9)
+
+
+def test_a_file_of_format_9_keeps_its_examples_of_nothing() -> None:
+    for path in FOLDER.glob("format-9-*.exll"):
+        model = load(path, ExLLClassifier)
+        assert model.n_unknown_ == 2
+        assert [names[0] for names in model.like_nothing(ANSWERS["queries"][:2])] == ["nothing-1", "nothing-2"]
 
 
 def assert_as_recorded(model: ExLLClassifier, key: str, name: InferenceName) -> None:
     found, recorded = model.predict_proba(ANSWERS["queries"], name), ANSWERS[key]
-    unchanged = key.startswith("format-7") and not key.endswith("/later")
+    unchanged = key.startswith(JUDGED_AS_NOW) and not key.endswith("/later")
     if model.preset == "paper" or unchanged:
         np.testing.assert_allclose(found, recorded, rtol=0, atol=1e-9, err_msg=key)
     else:
