@@ -108,6 +108,10 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_held_out_and_delet
     page.keyboard.press("ArrowRight")
     expect(viewer).to_contain_text("2 of 6")
     expect(viewer.locator(".facts")).to_contain_text("4.png")
+    viewer.get_by_role("button", name="Draw a region").click()
+    expect(viewer.get_by_role("group", name="Region")).to_be_focused()
+    expect(viewer.get_by_role("button", name="Delete")).to_be_hidden()  # what it is about would not be clear
+    viewer.get_by_role("button", name="Stop drawing").click()
     viewer.get_by_role("button", name="Hold out").click()
     expect(viewer.get_by_role("button", name="Learn from it")).to_be_focused()
     viewer.get_by_role("button", name="Move to another class").click()
