@@ -17,7 +17,7 @@ from exll.studio.actions import delete, delete_class, merge_class, purge, relabe
 from exll.studio.model import Model
 from exll.studio.project import Project
 from hand import Hand
-from served import assert_model_is_its_log, assert_model_knows_its_log, settle
+from served import PATIENCE, assert_model_is_its_log, assert_model_knows_its_log, settle
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +182,7 @@ def test_an_edited_model_is_saved_in_a_quiet_moment_and_opened_again(
 ) -> None:
     monkeypatch.setattr(live, "LONG_QUIET_SECONDS", 0.01)
     hand.write(lambda: delete(hand.project, [1, 2]))
-    for _ in range(1000):
+    for _ in range(100 * PATIENCE):
         if hand.project.checkpoints.newest() is not None:
             break
         threading.Event().wait(0.01)

@@ -118,7 +118,7 @@ def test_it_is_shown_while_long_work_goes_on(studio: Served) -> None:
     try:
         for _ in range(10):  # more than work at a time
             studio.project.studying._pool.submit(go_on.wait)
-        assert studio.client.get("/api/inbox", timeout=10).json()["waiting"] == 0
+        assert studio.client.get("/api/inbox", timeout=PATIENCE).json()["waiting"] == 0
     finally:
         go_on.set()
 

@@ -126,7 +126,7 @@ def test_learning_that_breaks_off_costs_no_example(tmp_path: Path, monkeypatch: 
 
         monkeypatch.setattr(Model, "learn", breaking)
         hand.teach()
-        for _ in range(1000):
+        for _ in range(100 * PATIENCE):
             if project.live.current is not broken:
                 break
             threading.Event().wait(0.01)

@@ -14,7 +14,7 @@ from exll.errors import InputError
 from exll.studio import certificates
 from exll.studio.addresses import certified_names, reachable
 from exll.studio.certificates import given_certificate, own_certificate
-from served import served
+from served import PATIENCE, served
 
 TOKEN = "a-token-of-some-length"
 NAMES = ("192.168.1.20", "a-machine.local")
@@ -97,9 +97,9 @@ def test_under_tls_the_guards_hold_and_the_cookie_is_secure(tmp_path: Path) -> N
         assert answer.status_code == 200
         assert "strict-transport-security" not in answer.headers  # a browser would refuse the way around its warning
         with pytest.raises(httpx.TransportError):
-            httpx.get(own.replace("https", "http"), timeout=10)  # closed at once
+            httpx.get(own.replace("https", "http"), timeout=PATIENCE)  # closed at once
         with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
-            httpx.get(own, timeout=10)
+            httpx.get(own, timeout=PATIENCE)
         assert client.get("/healthz").status_code == 200
 
 
