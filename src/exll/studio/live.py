@@ -70,6 +70,7 @@ class Live:
         self._unhurried: deque[Callable[[], Any]] = deque()
         self._wanted = threading.Event()
         self.rebuilding = False
+        self._edited = False  # in place, and not replayed since
         self._closing = False
         self._entering = threading.Lock()  # a change comes in before the studio closes, or not at all
         self._checkpoint = 0, 0  # generation and position of the last one
@@ -157,6 +158,7 @@ class Live:
                 model.edit(changes, counts, self._store.rows_of(change.example for change in changes))
                 model.generation = self._store.generation
                 model.acknowledge()
+                self._edited = True
             else:
                 self._rebuild_in_background()
         except Exception:
@@ -243,8 +245,9 @@ class Live:
         """What was edited in place is replayed, so that in the end an undone step leaves no trace."""
         if self._checkpoint[0] != self.current.generation:
             self._save_checkpoint()
-            if sum(self._store.counts().values()) <= MOST_REPLAYED:
-                self._wanted.set()
+        if self._edited and sum(self._store.counts().values()) <= MOST_REPLAYED:
+            self._edited = False
+            self._wanted.set()
 
     def _rebuild_when_wanted(self) -> None:
         while True:
