@@ -129,7 +129,7 @@ def test_suspects_are_named(tmp_path: Path) -> None:
     assert f'{wrong}: taught as "kind 0", the others say "kind 1", ' in words
     assert " times likelier\n" in words
     result = exll("suspects", tmp_path / "m.exll", "-o", tmp_path / "suspects.html")
-    assert result.stdout.startswith(f"{tmp_path / 'suspects.html'}: {metadata['contradicted']} of 47 examples probably")
+    assert result.stdout.startswith(f"{tmp_path / 'suspects.html'}: {metadata['contradicted']} of 47 examples may have")
     page = (tmp_path / "suspects.html").read_text(encoding="utf-8")
     own = next(article for article in page.split("<article>") if 'alt="wrong.png"' in article)
     assert own.count("<img") == 7  # it, and three of each class

@@ -82,7 +82,7 @@ def test_the_words_of_an_explanation_a_prediction_and_suspects_are_whole_lines(m
     assert [line[:12].strip() for line in lines[2:]] == list(found["explanation"].evidence)
     suspects = str(found["suspects"]).splitlines()
     assert suspects[0].startswith("one image, several labels: <img")
-    assert "probably have a wrong label" in suspects[-1]
+    assert "may have a wrong label" in suspects[-1]
 
 
 def test_what_is_known_and_what_is_not_is_said_in_the_first_line(model: ExLLClassifier) -> None:

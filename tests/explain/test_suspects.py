@@ -14,11 +14,12 @@ from tasks import Task
 
 
 def slow_posterior(X: Matrix, y: np.ndarray, i: int, classes: int) -> np.ndarray:
-    """Linear discriminant analysis of all rows but one, from nothing."""
+    """Linear discriminant analysis from nothing: of all rows but one, with the covariance within all classes but its
+    own."""
     others = np.arange(len(X)) != i
     means = np.array([X[others & (y == k)].mean(axis=0) for k in range(classes)])
-    residuals = X[others] - means[y[others]]
-    # The count stays that of all rows: one row less would only rescale the shrinkage.
+    residuals = (X - means[y])[y != y[i]]
+    # The count stays that of all rows: fewer rows would only rescale the shrinkage.
     covariance = (1 - SHRINKAGE) * residuals.T @ residuals / len(X) + SHRINKAGE * np.eye(X.shape[1])
     precision = np.linalg.inv(covariance)
     scores = means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
@@ -26,11 +27,27 @@ def slow_posterior(X: Matrix, y: np.ndarray, i: int, classes: int) -> np.ndarray
 
 
 def test_leaving_one_out_equals_a_model_that_never_saw_it() -> None:
-    stream = random_stream(6, width=7, classes=4, samples=60)
-    y = np.array(stream.y)
-    fast = leave_one_out_posteriors(stream.unit, y, 4)
-    slow = np.array([slow_posterior(stream.unit, y, i, 4) for i in range(60)])
-    np.testing.assert_allclose(fast, slow, atol=1e-7)
+    for width in (7, 40):  # fewer numbers than a class has rows, and more
+        stream = random_stream(6, width=width, classes=4, samples=60)
+        y = np.array(stream.y)
+        fast = leave_one_out_posteriors(stream.unit, y, 4)
+        slow = np.array([slow_posterior(stream.unit, y, i, 4) for i in range(60)])
+        np.testing.assert_allclose(fast, slow, atol=1e-7)
+
+
+def test_several_wrong_examples_of_one_kind_do_not_hide_each_other() -> None:
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(6, 200))  # more numbers than examples, as with photos
+    kinds = np.repeat(range(6), 15)
+    X = centres[kinds] + rng.normal(size=(90, 200))
+    labels = [f"c{k}" for k in kinds]
+    for wrong in (range(1), range(5)):
+        given = [*labels]
+        for i in wrong:
+            given[i] = "c3"
+        found = ExLLClassifier(records="vectors").fit(X, given).suspects()
+        assert sorted(suspect.position for suspect in found.contradicted()) == [*wrong]
+        assert {suspect.would_be for suspect in found.contradicted()} == {"c0"}
 
 
 def test_a_row_alone_in_its_class_has_no_say() -> None:
@@ -77,10 +94,11 @@ def test_a_wrong_label_comes_first_with_what_it_would_be(preset: str) -> None:
 
 def test_how_many_times_likelier_tells_suspects_apart_and_right_labels_are_not_named() -> None:
     stream = random_stream(9, width=12, classes=3, samples=150, repeats=0)
-    clean = ExLLClassifier(records="vectors", lengths="ignored").fit(stream.X, stream.y).suspects()
+    X = stream.unit + 0.2 * np.random.default_rng(0).normal(size=stream.X.shape)
+    clean = ExLLClassifier(records="vectors", lengths="ignored").fit(X, stream.y).suspects()
     labels = np.array(stream.y)
     labels[:12] = (labels[:12] + 1) % 3
-    found = ExLLClassifier(records="vectors", lengths="ignored").fit(stream.X, labels).suspects()
+    found = ExLLClassifier(records="vectors", lengths="ignored").fit(X, labels).suspects()
     named = found.contradicted()
     assert len({suspect.position for suspect in named} & set(range(12))) >= 9
     assert all(suspect.times > 1 and suspect.wrong >= 0.5 for suspect in named)

@@ -92,7 +92,7 @@ function draw() {
 
 function summary(done) {
   const checked = `${counted(judged, "photo")} checked.`;
-  if (!cases.length) return `No photo stands out; ${checked} Several wrong photos of one kind can hide each other: look at them on the page Classes, too.`;
+  if (!cases.length) return `No photo stands out; ${checked}`;
   return `${done} of ${(cases.length + notShown).toLocaleString("en")} decided; ${checked}`;
 }
 
