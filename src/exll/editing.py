@@ -268,7 +268,17 @@ def _not_there(learner: ExLL, missing: Sequence[str], groups: Sequence[Group]) -
     if not missing:
         return f"this model remembers no example of the group {_some(groups)}; nothing was changed."
     only = f" It remembers {records} examples per prototype." if isinstance(records, int) else ""
-    return f"this model remembers no example named {_some(missing)}; nothing was changed.{only}"
+    return (
+        f"this model remembers no example named {_some(missing)}; nothing was changed.{only}{_ending(learner, missing)}"
+    )
+
+
+def _ending(learner: ExLL, missing: Sequence[str]) -> str:
+    """Names that end with what was given, such as a path of which only the file was named."""
+    last = missing[0].replace("\\", "/").rpartition("/")[2]
+    known = [record.name for k in learner.supports for record in learner.records(k)]
+    found = [name for name in known if name.replace("\\", "/").rpartition("/")[2] == last]
+    return f" Did you mean {_some(found)}?" if found else ""
 
 
 def _some(names: Sequence[Any]) -> str:

@@ -187,7 +187,8 @@ class ExLLClassifier(LearnsUnknown):
         return answers
 
     def novelty(self, X: ArrayLike) -> Vector:
-        """How different each row is from what was learned; higher for less similar rows. ``unknown`` follows from it.
+        """How different each row is from what was learned; higher for less similar rows. A row above
+        ``novelty_threshold()`` is unusual; it is unknown if it is also less similar to its class than others are.
 
         >>> clf = ExLLClassifier().fit([[1.0, 0.1, 0.0], [0.1, 1.0, 0.0]], ["mug", "pan"])
         >>> near, far = clf.novelty([[1.0, 0.1, 0.0], [0.0, 0.0, 1.0]])

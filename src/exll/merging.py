@@ -110,7 +110,8 @@ def check_mergeable(models: Sequence[Any], names: Sequence[str] = ()) -> None:
                 raise InputError(f"{called[0]} has the {what} {shown}, and {name} has {shown_too}; {RELEARN}.")
     if any(type(model.classifier.known_.scaling) is not Directions for model in models):
         raise InputError(
-            f"these models keep the lengths of vectors, each in its own units; {RELEARN}, or use lengths='ignored'."
+            f"these models keep the lengths of vectors, each in its own units; {RELEARN}, or learn them in Python with "
+            "lengths='ignored'."
         )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,14 @@ def awake(page: Page) -> None:
     """The page's scripts have run and heard of the server."""
     page.wait_for_load_state("load")
     expect(page.locator("#state")).not_to_be_empty(timeout=SLOW)
+
+
+def until(page: Page, happened: Callable[[], object]) -> None:
+    """Until what Playwright tells this test of has happened."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, "it does not happen"
+        page.wait_for_timeout(20)
 
 
 def all_sent(page: Page) -> None:

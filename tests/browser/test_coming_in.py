@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from browser.checks import NARROW, WIDE, Opener
-from browser.studio_page import SLOW, awake, whole
+from browser.studio_page import SLOW, awake, until, whole
 from exll.studio.tokens import COOKIE
 from served import PATIENCE, start
 
@@ -82,8 +82,7 @@ def test_a_page_that_is_no_longer_logged_in_leads_to_the_login(guarded: tuple[st
     asked: list[Route] = []
     page.route("**/login?next=*", lambda route: asked.append(route))
     page.context.clear_cookies()
-    while not asked:
-        page.wait_for_timeout(20)
+    until(page, lambda: asked)
     for _ in range(3):  # while the login is slow to come
         with page.expect_response(lambda response: response.status == 401, timeout=SLOW):
             pass

@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from browser.checks import NARROW, WIDE, check_keyboard
-from browser.studio_page import SLOW, Studio, ask_about, choose, settled, whole
+from browser.studio_page import SLOW, Studio, ask_about, choose, settled, until, whole
 from pictures import picture
 from served import as_png, png
 
@@ -111,7 +111,9 @@ def test_a_photo_opens_large_goes_on_to_the_next_and_is_moved_held_out_and_delet
     viewer.get_by_role("button", name="Draw a region").click()
     expect(viewer.get_by_role("group", name="Region")).to_be_focused()
     expect(viewer.get_by_role("button", name="Delete")).to_be_hidden()  # what it is about would not be clear
-    viewer.get_by_role("button", name="Stop drawing").click()
+    page.keyboard.press("Escape")
+    expect(viewer.get_by_role("button", name="Draw a region")).to_be_focused()
+    expect(viewer.get_by_role("button", name="Delete")).to_be_visible()
     viewer.get_by_role("button", name="Hold out").click()
     expect(viewer.get_by_role("button", name="Learn from it")).to_be_focused()
     viewer.get_by_role("button", name="Move to another class").click()
@@ -162,8 +164,7 @@ def test_two_things_on_one_photo_are_taught_by_two_regions(taught: Studio, tmp_p
     for _ in range(2):  # the next region, drawn while this one is taught
         page.get_by_role("group", name="Region").press("ArrowDown")
     page.get_by_label("Teach this region as").fill("fork")
-    while not sent:
-        page.wait_for_timeout(20)
+    until(page, lambda: sent)
     sent[0].continue_()
     expect(page.locator(".viewer")).to_contain_text('Taught the region as "spoon".')
     expect(page.get_by_role("group", name="Region")).to_have_attribute("aria-label", re.compile("14 to 24% down"))

@@ -109,6 +109,12 @@ def test_settings_are_kept_and_another_network_reads_all_photos_again(studio: St
     watched.faults[:] = [fault for fault in watched.faults if "/api/events" not in fault]
 
 
+FILLED = {  # parts that come a moment after the page
+    "export": ("#snippets",),
+    "project": ("#about", "#network", "#preset", "#strict-words", "#project-list", "#sample"),
+}
+
+
 def check_everywhere(watched: Watched) -> None:
     watched.check()
     watched.page.set_viewport_size({"width": NARROW, "height": 900})
@@ -149,5 +155,7 @@ def test_another_project_is_made_filled_with_the_sample_and_removed(studio: Stud
 def test_both_pages_are_readable_and_reached_by_keyboard(studio: Studio, view: str) -> None:
     for dark in (False, True):
         watched = studio.open(view, dark=dark)
+        for filled in FILLED[view]:
+            expect(watched.page.locator(filled).first).not_to_be_empty(timeout=SLOW)
         check_everywhere(watched)
     check_keyboard(watched.page)

@@ -21,6 +21,7 @@ from browser.studio_page import (
     go,
     hand,
     see_count,
+    until,
 )
 from served import PATIENCE, png, start
 
@@ -90,8 +91,7 @@ class Held:
         self.route = route
 
     def wait(self) -> None:
-        while self.route is None:
-            self.page.wait_for_timeout(20)
+        until(self.page, lambda: self.route is not None)
 
     def release(self) -> None:
         self.wait()
@@ -227,12 +227,11 @@ def test_two_tabs_send_nothing_twice(studio: Studio, tmp_path: Path, script: str
 
 def test_a_tab_goes_on_where_another_was_closed(studio: Studio, tmp_path: Path) -> None:
     watched = studio.open("workbench")
-    held = Held(watched.page, 2)
+    Held(watched.page, 2)
     files_of(tmp_path / "mug", 0, range(60))
     other = another_tab(watched, studio, "map")
     drop_folder(watched.page, tmp_path / "mug")
     says(other.page, "Teaching 24 of 60 photos")
-    held.wait()
     watched.page.close()
     says(other.page, 'Learned 60 photos of "mug".')
     assert studio.counts() == {"mug": 60}

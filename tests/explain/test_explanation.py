@@ -249,7 +249,10 @@ def test_groups_without_weight_are_not_said_to_be_summed(glocal: ExLLClassifier)
     for local_k in (0, 1):
         assert "sum of their scores" in weighty.reason(0, 0, local_k, True).lower()
         not_yet = weightless.reason(0, 0, local_k, True)
-        assert ". So far only the classes as a whole count; single groups have no weight yet." in not_yet
+        assert (
+            ". The classes as a whole decided, each by all its examples together; single groups have no weight."
+            in not_yet
+        )
         not_here = weighty.reason(0, 0, local_k, False)
         assert ": here only the classes as a whole do." in not_here
         assert "sum" not in not_yet + not_here

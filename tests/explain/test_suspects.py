@@ -14,16 +14,18 @@ from tasks import Task
 
 
 def slow_posterior(X: Matrix, y: np.ndarray, i: int, classes: int) -> np.ndarray:
-    """Linear discriminant analysis from nothing: of all rows but one, with the covariance within all classes but its
-    own."""
+    """Linear discriminant analysis of all rows but one, from nothing: the mean of the scores with the covariance within
+    all classes, and within all but its own."""
     others = np.arange(len(X)) != i
     means = np.array([X[others & (y == k)].mean(axis=0) for k in range(classes)])
-    residuals = (X - means[y])[y != y[i]]
-    # The count stays that of all rows: fewer rows would only rescale the shrinkage.
-    covariance = (1 - SHRINKAGE) * residuals.T @ residuals / len(X) + SHRINKAGE * np.eye(X.shape[1])
-    precision = np.linalg.inv(covariance)
-    scores = means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
-    return np.asarray(softmax(scores[None])[0])
+    scores = np.zeros(classes)
+    for rows in (others, y != y[i]):
+        residuals = X[rows] - means[y[rows]]
+        # The count stays that of all rows: fewer rows would only rescale the shrinkage.
+        covariance = (1 - SHRINKAGE) * residuals.T @ residuals / len(X) + SHRINKAGE * np.eye(X.shape[1])
+        precision = np.linalg.inv(covariance)
+        scores += means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
+    return np.asarray(softmax(scores[None] / 2)[0])
 
 
 def test_leaving_one_out_equals_a_model_that_never_saw_it() -> None:

@@ -70,7 +70,10 @@ DataArgument = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 InferenceOption = Annotated[
     InferenceChoice,
-    typer.Option(help="Which inference answers: by prototypes (local), by classes (global), or by both (fused)."),
+    typer.Option(
+        help="Which inference answers: by prototypes (local), by classes (global), or by both (fused). Only fused "
+        'answers "maybe" or "unknown".'
+    ),
 ]
 FalseAlarmsOption = Annotated[
     float,
@@ -193,6 +196,8 @@ def label_of(classifier: "ExLLClassifier", text: str) -> "Label":
     from exll.errors import InputError
     from exll.labels import check_labels, kind_of
 
+    if not text.strip() or len(text.splitlines()) > 1:
+        raise InputError(f"a label is one line with at least one visible character; got {text!r}.")
     kind = kind_of(classifier.learner_.labels[0])
     meant: Any = {"True": True, "False": False}.get(text) if kind == "boolean" else text
     with suppress(ValueError):

@@ -42,11 +42,14 @@ def demo(
 
     from exll.cli.demo_page import best, counts, first_page, most_novel, worst
     from exll.cli.rules import write_page as write_rules
+    from exll.errors import InputError
     from exll.streams.household.videos import Household
     from exll.vision import ImageLearner
 
     check_folder(out)
     console, model = Console(highlight=False), out / "household.exll"
+    if out.is_dir() and any(out.iterdir()) and not model.exists():
+        raise InputError(f"{out} holds other files; name a new folder with --out.")
     console.print(
         "[bold]exll[/] learns to recognise things from pictures with labels. This demo uses drawings of household "
         "objects, so no photos have to be downloaded; with your own it works the same.\n"
@@ -157,6 +160,7 @@ def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
     import os
     import shutil
     import sys
+    from importlib.util import find_spec
     from shlex import quote
 
     from exll.installing import install_command
@@ -164,6 +168,7 @@ def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
     there = Path(sys.executable).parent
     near = there.relative_to(Path.cwd()) if there.is_relative_to(Path.cwd()) else there
     programs = "" if shutil.which("exll") else f"{near}{os.sep}"
+    install = f"{programs}{install_command('studio')}"
     return [
         ("Teach your own photos, a folder with one sub-folder per kind", f"{programs}exll learn FOLDER -m things.exll"),
         ("Ask about a photo, with the reasons on a page", f"{programs}exll explain things.exll PHOTO -o why.html"),
@@ -171,8 +176,8 @@ def _next_commands(model: Path, out: Path) -> list[tuple[str, str]]:
             "See how often the model of this demo is right",
             f"{programs}exll evaluate {quote(str(model))} {quote(str(out / 'asked'))}",
         ),
-        ("Install the studio, to teach and ask in the browser", f"{programs}{install_command('studio')}"),
-        ("Start the studio", f"{programs}exll studio my-things"),
+        *([] if find_spec("fastapi") else [("Install the studio, to teach and ask in the browser", install)]),
+        ("Start the studio, to teach and ask in the browser", f"{programs}exll studio my-things"),
         ("See all commands", f"{programs}exll --help"),
     ]
 

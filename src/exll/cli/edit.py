@@ -166,12 +166,17 @@ def _forget_image(
     json: bool,
 ) -> None:
     """By the image itself: this alone needs the network."""
+    from exll.errors import InputError, SingularError
+
     if refs and len(refs) > 1:
         raise typer.BadParameter("--image is one example; name at most one REF.")
     region, save = parse_box_option(box), Saver(model)
     learner = open_image_learner(model, backbone, None, "forget its vectors in Python: forget(X=..., y=...).")
     known = label_of(learner.classifier, label)
-    learner.forget(refs, images=[image], labels=[known], boxes=[region])
+    try:
+        learner.forget(refs, images=[image], labels=[known], boxes=[region])
+    except SingularError as error:  # the model keeps no vectors, and its sums cannot have held this one
+        raise InputError(f"{image} was not taught as {known!r}; nothing was changed.") from error
     if not dry_run:
         save(learner)
     name = refs[0] if refs else str(image)

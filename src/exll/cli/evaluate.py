@@ -53,12 +53,19 @@ def evaluate(
 
     from exll.cli.labelled import labelled_vectors
     from exll.streams.stream import open_stream
+    from exll.teaching import untaught
 
     if out is not None:
         check_out(out, "a report", (".html",))
     learner = open_model(model, backbone, threads)
     stream = open_stream(data, label=label, every=every)
     warn_of_splits(stream)
+    taught = len(stream.examples) - len(untaught(learner, stream).examples)
+    if taught:
+        many = f"all {taught:,}" if taught == len(stream.examples) else f"{taught:,} of these"
+        typer.echo(
+            f"{many} examples were taught to the model: it is right about them more often than about new ones", err=True
+        )
     asked = labelled_vectors(learner, stream, cache, quiet=json)
     found = learner.classifier.evaluate(
         np.array(asked.vectors), asked.labels, asked.names, inference.value, false_alarms=false_alarms
@@ -69,7 +76,8 @@ def evaluate(
         pictures = thumbnails_of(model, learner.classifier)
         out.write_text(page(found, f"{model.name} on {stream.source.name}", pictures), encoding="utf-8")
     if json:
-        typer.echo(dumps({**found.to_dict(), "skipped": len(asked.skipped), "skipped_files": asked.skipped}, indent=2))
+        more = {"taught": taught, "skipped": len(asked.skipped), "skipped_files": asked.skipped}
+        typer.echo(dumps({**found.to_dict(), **more}, indent=2))
         return
     show_skipped(len(asked.skipped), asked.skipped)
     typer.echo(str(found))

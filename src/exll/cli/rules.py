@@ -73,6 +73,7 @@ def rules(
 
     classifier, thumbnails = open_with_thumbnails(model, images, SIDE)
     found = [rule for rule in classifier.rules(level.value) if of is None or str(rule.label) == of]
+    found.sort(key=lambda rule: str(rule.label))
     if not found:
         raise InputError(f"{model} has no class {of!r}.")
     classes = len({rule.label for rule in found})
@@ -127,4 +128,5 @@ def _print(found: "list[Rule]", level: LevelChoice) -> None:
         else:
             typer.echo(str(rule))
     for label, count in single.items():
-        typer.echo(f'"{label}" also has {count} single example{"s" if count > 1 else ""}, each a prototype of its own')
+        own = "examples, each a prototype of its own" if count > 1 else "example, which is a prototype of its own"
+        typer.echo(f'"{label}" also has {count} single {own}')

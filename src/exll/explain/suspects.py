@@ -1,9 +1,9 @@
 """Training examples whose label the rest of the data contradicts, and the same image under two labels.
 
-Every example is judged by a model that has never seen it: with the class means of all others, and the covariance within
-all other classes. Both follow exactly from those of all examples (a mean loses one vector, a covariance a class), so n
-examples cost little more than one model. From the labels it is then estimated how far that model can be trusted, how
-many labels are wrong, and how probable it is for each label.
+Every example is judged by a model that has never seen it: with the class means and the within-class covariance of all
+the others. Both follow exactly from those of all examples (a mean loses one vector, a covariance one rank, and in a
+second judgement a class), so n examples cost little more than one model. From the labels it is then estimated how far
+that model can be trusted, how many labels are wrong, and how probable it is for each label.
 """
 
 from collections import defaultdict
@@ -233,11 +233,13 @@ def calibrated(posteriors: Matrix, y: Indices) -> Calibrated:
 
 
 def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
-    r"""The posterior of every row under linear discriminant analysis of the other rows, exactly.
+    r"""The posterior of every row under linear discriminant analysis of all *other* rows, exactly.
 
-    Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$. The scatter of the whole class is left out of
-    the covariance: several wrong examples of one kind would otherwise widen it in their own direction, and so hide each
-    other. A row that is alone in its class cannot be judged: its posterior is uniform.
+    Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$ and takes
+    $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. Several wrong examples of one kind hide each
+    other there: they widen the scatter in their own direction. So x is judged a second time, without the scatter of its
+    whole class, and its score is the mean of both. A row that is alone in its class cannot be judged: its posterior is
+    uniform.
     """
     count, width = X.shape
     counts = np.bincount(y, minlength=classes).astype(np.float64)
@@ -250,32 +252,79 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     factor = np.asfortranarray(covariance)
     cholesky(factor)
     weights = _solved(factor, means)  # (classes, d)
+    squared_norms = np.vecdot(means, weights)
     posteriors = np.full((count, classes), 1.0 / classes)
     for k in np.flatnonzero(counts > 1):
-        rows = np.flatnonzero(y == k)
-        T = _without(factor, residuals[rows], count)
-        squared_norms = np.vecdot(means, weights) + np.square(means @ T.T).sum(axis=1)
-        for start in range(0, len(rows), CHUNK_ROWS):
-            some = rows[start : start + CHUNK_ROWS]
-            scores = X[some] @ weights.T + (X[some] @ T.T) @ (means @ T.T).T - 0.5 * squared_norms
-            left = means[k] - residuals[some] / (counts[k] - 1)  # the mean of its class without each
-            left_weights = _solved(factor, left) + (left @ T.T) @ T
-            scores[:, k] = np.vecdot(X[some] - 0.5 * left, left_weights)
-            posteriors[some] = softmax_rows(scores)[0]
+        of_class = np.flatnonzero(y == k)
+        T = _added_without(factor, residuals[of_class], count)
+        for start in range(0, len(of_class), CHUNK_ROWS):
+            rows = of_class[start : start + CHUNK_ROWS]
+            own = X[rows], y[rows], residuals[rows], counts, means, weights, squared_norms, factor
+            scores = _scores_without_own(*own, count) + _scores_without_class(*own, T)
+            posteriors[rows] = softmax_rows(scores / 2)[0]
     return posteriors
 
 
-def _without(factor: Matrix, residuals: Matrix, count: int) -> Matrix:
-    """T, for which L + T'T is the precision without these residuals of one class, where L is that with them."""
+def _scores_without_class(
+    X: Matrix,
+    y: Indices,
+    residuals: Matrix,
+    counts: Vector,
+    means: Matrix,
+    weights: Matrix,
+    squared_norms: Vector,
+    factor: Matrix,
+    T: Matrix,
+) -> Matrix:
+    """x' P m - m' P m / 2 for every class, with x taken out of its own mean, and P = L + T'T."""
+    x_t, means_t = X @ T.T, means @ T.T
+    scores: Matrix = X @ weights.T + x_t @ means_t.T - 0.5 * (squared_norms + np.square(means_t).sum(axis=1))
+    left = means[y] - residuals / (counts[y] - 1)[:, None]
+    left_weights = _solved(factor, left) + (left @ T.T) @ T
+    scores[np.arange(len(X)), y] = np.vecdot(X - 0.5 * left, left_weights)
+    return scores
+
+
+def _added_without(factor: Matrix, residuals: Matrix, count: int) -> Matrix:
+    """T, for which L + T'T is the precision without these residuals, where L is that with them."""
     if len(residuals) > residuals.shape[1]:
-        residuals = np.linalg.qr(residuals, mode="r")  # the same scatter
+        residuals = np.linalg.qr(residuals).R  # the same scatter
     U = _solved(factor, residuals)
     room = -U @ residuals.T
-    room[np.diag_indices(len(room))] += count / (1 - SHRINKAGE)  # positive definite: they are part of what was inverted
+    room[np.diag_indices(len(room))] += count / (1 - SHRINKAGE)  # positive: they are part of what was inverted
     room = np.asfortranarray((room + room.T) / 2)
     cholesky(room)
     solve_factor(room, U)
     return U
+
+
+def _scores_without_own(
+    X: Matrix,
+    y: Indices,
+    residuals: Matrix,
+    counts: Vector,
+    means: Matrix,
+    weights: Matrix,
+    squared_norms: Vector,
+    factor: Matrix,
+    count: int,
+) -> Matrix:
+    """x' L m - m' L m / 2 for every class, with x taken out of its own mean and out of the precision L (rank one)."""
+    own = counts[y]
+    v = residuals * np.sqrt(own / (own - 1))[:, None]
+    U = _solved(factor, v)
+    room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
+    room = np.maximum(room, 1e-12)
+    x_u, means_u = np.vecdot(X, U), U @ means.T
+    scores: Matrix = (
+        X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (squared_norms + means_u**2 / room[:, None])
+    )
+    rows = np.arange(len(X))
+    left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
+    left_weights, left_u = _solved(factor, left), np.vecdot(U, left)
+    dots = np.vecdot(X, left_weights) + x_u * left_u / room
+    scores[rows, y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
+    return scores
 
 
 def _solved(factor: Matrix, rows: Matrix) -> Matrix:

@@ -52,6 +52,7 @@ class Imported:
     passed_over: int = 0
     problems: list[FileResult] = field(default_factory=list)
     stopped: bool = False  # somebody cancelled or undid it; what it had taught until then is one step
+    undone: bool = False  # that step was undone
 
     def add(self, result: FileResult) -> None:
         if result.example is not None:
@@ -120,6 +121,7 @@ class _Import:
             self._teach(entries[start : start + BATCH])
             self._tell(min(start + BATCH, len(entries)), len(entries))
         self._imported.stopped = self._stop.is_set()
+        self._imported.undone = self._project.store.is_undone(self._group)
 
     def _entries(self) -> list[Entry]:
         """Those of the manifest in its order, then the others in that of the archive."""

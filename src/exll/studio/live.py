@@ -46,7 +46,8 @@ class Live:
     """``current`` answers. Changes go through ``write``, which runs them one after the other.
 
     ``in_demand`` says whether people wait for answers: they go before those who teach, who go before a rebuild.
-    ``rebuilding`` says that answers are behind what was acknowledged, until a rebuild has ended. Until it is closed,
+    ``rebuilding`` says that answers are behind what was acknowledged, until a rebuild has ended. ``settling`` says that
+    they are not, but that some confidences will change when what was edited in place is replayed. Until it is closed,
     BLAS has one thread (:mod:`exll.linalg.threads`).
     """
 
@@ -70,7 +71,7 @@ class Live:
         self._unhurried: deque[Callable[[], Any]] = deque()
         self._wanted = threading.Event()
         self.rebuilding = False
-        self._edited = False  # in place, and not replayed since
+        self.settling = False
         self._closing = False
         self._entering = threading.Lock()  # a change comes in before the studio closes, or not at all
         self._checkpoint = 0, 0  # generation and position of the last one
@@ -158,7 +159,7 @@ class Live:
                 model.edit(changes, counts, self._store.rows_of(change.example for change in changes))
                 model.generation = self._store.generation
                 model.acknowledge()
-                self._edited = True
+                self.settling = sum(counts.values()) <= MOST_REPLAYED
             else:
                 self._rebuild_in_background()
         except Exception:
@@ -245,8 +246,7 @@ class Live:
         """What was edited in place is replayed, so that in the end an undone step leaves no trace."""
         if self._checkpoint[0] != self.current.generation:
             self._save_checkpoint()
-        if self._edited and sum(self._store.counts().values()) <= MOST_REPLAYED:
-            self._edited = False
+        if self.settling:
             self._wanted.set()
 
     def _rebuild_when_wanted(self) -> None:
@@ -255,6 +255,8 @@ class Live:
             self._wanted.clear()
             if self._closing:
                 return
+            if not (self.rebuilding or self.settling):  # it was done meanwhile
+                continue
             try:
                 self._rebuild()
             except Exception:
@@ -292,9 +294,11 @@ class Live:
             fresh.learn(rows)
         fresh.acknowledge()
         self.current = fresh
-        self.rebuilding = False
+        changes_answers = self.rebuilding or self.settling  # else whoever edited waits for it
+        self.rebuilding = self.settling = False
         self._save_checkpoint()
-        self._events.publish("rebuilt", {"generation": fresh.generation})
+        if changes_answers:
+            self._events.publish("rebuilt", {"generation": fresh.generation})
 
     def remove_old_checkpoints(self) -> None:
         self._checkpoints.remove_old()

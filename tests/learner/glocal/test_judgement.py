@@ -30,7 +30,7 @@ from exll.learner.glocal.judgement import (
 from exll.learner.glocal.learner import GlocalLearner
 from exll.learner.glocal.leaving_out import LeftOut, left_out_alone, left_out_with_group, look_alikes
 from exll.learner.glocal.review import FIRST_REVIEW, Schedule
-from exll.learner.glocal.temperature import INTERCEPTS, SLOPES
+from exll.learner.glocal.temperature import INTERCEPTS, SLOPES, fit_temperature
 from exll.types import InferenceName, Matrix, Vector
 from support import learned, products_of, random_stream
 
@@ -203,6 +203,12 @@ def test_the_inverse_temperature_has_the_least_log_loss(seed: int) -> None:
     for step in rng.normal(0, 0.1, (25, 2)):
         intercept, slope = np.clip(found.intercept + step[0], *INTERCEPTS), np.clip(found.slope + step[1], *SLOPES)
         assert surprise(intercept, slope) >= least - 1e-4
+
+
+def test_a_few_wrong_samples_do_not_make_all_probabilities_equal() -> None:
+    scores = 4.0 * np.eye(2)[[0, 1, 0, 1, 0, 1]]
+    intercept, _ = fit_temperature(scores, np.zeros(6), np.array([0, 1, 0, 0, 1, 0]))  # three of six are wrong
+    assert -3 < intercept < -1
 
 
 def test_the_plain_cosine_counts_for_one_over_the_number_of_classes() -> None:

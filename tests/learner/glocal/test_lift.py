@@ -235,11 +235,12 @@ def test_the_reason_says_where_the_lift_decides() -> None:
         explanation = model.explain(row)
         if explanation.label not in (explanation.global_label, explanation.local_label):
             found += 1
-            assert f'added, "{explanation.label}" has the largest sum' in explanation.reason
+            added = f'with the lift added, a second score of the classes, "{explanation.label}" has the largest sum'
+            assert added in explanation.reason
         elif explanation.lifted_score:
-            assert "(the lift)" in explanation.reason
+            assert "of the lift" in explanation.reason
     assert found > 5
-    assert "(the lift)" in explanation.combination.rule
+    assert "the lift" in explanation.combination.rule
     young = ExLLClassifier(max_prototypes=1).fit(X[:500], y[:500]).explain(X[0])
     assert "lift" not in young.reason + young.combination.rule
 

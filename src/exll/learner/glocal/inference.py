@@ -45,7 +45,7 @@ class GlocalInference(Inference):
 
     @property
     def combination(self) -> Combination:
-        lift = " So do random features of the input (the lift), which may replace much of the global score."
+        lift = " So does the lift, a second global score, which may replace much of the first."
         return Combination(
             rule=f"Local and global inference give every class a score.{'' if self.lifted is None else lift} "
             "The scores are added. How much each counts was learned from the examples.",
@@ -57,7 +57,7 @@ class GlocalInference(Inference):
         if lift_counts:
             how = self._reason_with_lift(k, global_k, local_k, local_counts)
         elif self.local_share < NEGLIGIBLE and k == global_k:
-            how = "So far only the classes as a whole count; single groups have no weight yet."
+            how = "The classes as a whole decided, each by all its examples together; single groups have no weight."
         elif not local_counts and k == global_k:
             how = "The less usual an input is, the less a single group counts: here only the classes as a whole do."
         elif global_k == local_k:
@@ -72,10 +72,10 @@ class GlocalInference(Inference):
         only = "" if local_counts else "Single groups add nothing here. "
         if k not in (global_k, local_k):
             return (
-                f'{only}But with random features of the input (the lift) added, "{self.labels[k]}" has the largest sum.'
+                f'{only}But with the lift added, a second score of the classes, "{self.labels[k]}" has the largest sum.'
             )
         summed = "their scores" if local_counts else "the scores of the classes"
-        summed += " and of random features of the input (the lift)"
+        summed += " and of the lift, a second score of the classes"
         if global_k == local_k:
             return f"{only}The answer is the sum of {summed}."
         return f'{only}"{self.labels[k]}" has the largest sum of {summed}.'

@@ -80,6 +80,9 @@ class EvaluationAnswer(Counted):
     confusion: list[Cell] = Field(description="the cells that are not 0, the most frequent first")
     taught: int = Field(description="how many photos the model has learned")
     rebuilding: bool = Field(description=REBUILDING)
+    settling: bool = Field(
+        description="whether the figures may still change: the last edit is learned again in a moment"
+    )
 
 
 class MeasuredPhoto(BaseModel):
@@ -204,6 +207,7 @@ def _evaluation(project: Project) -> EvaluationAnswer:
         confusion=[Cell(truth=truth, answer=said, count=count) for (truth, said), count in cells.most_common()],
         taught=project.store.totals().examples,
         rebuilding=project.live.rebuilding,
+        settling=project.live.settling,
     )
 
 

@@ -33,6 +33,7 @@ class ImportAnswer(BaseModel):
     passed_over: int
     problems: list[TaughtFile]
     stopped: bool = Field(description="cancelled or undone while it ran; the rest of the zip was not read")
+    undone: bool = Field(description="what it had taught was taken back while it ran")
 
 
 class CancelAnswer(BaseModel):
@@ -98,6 +99,7 @@ async def import_zip(
         passed_over=imported.passed_over,
         problems=[TaughtFile.of(result) for result in imported.problems],
         stopped=imported.stopped,
+        undone=imported.undone,
     )
 
 

@@ -90,14 +90,14 @@ function nothingMeasured({ taught, never_taught: never }) {
   );
 }
 
-function notes({ unusual, unknown, never_taught: never, accuracy, best_guess: best, rebuilding }) {
+function notes({ unusual, unknown, never_taught: never, accuracy, best_guess: best, rebuilding, settling }) {
   return [
     unusual > 0 && `${counted(unusual, "answer")} said "maybe": ${unusual === 1 ? "it counts by the class it names" : "they count by the class they name"}.`,
     unknown > 0 && `${counted(unknown, "answer")} said "unknown": ${unknown === 1 ? "it counts" : "they count"} as wrong.`,
     never > 0 && `${counted(never, "more photo")} of classes that were never taught: not counted here.`,
     accuracy !== best &&
       `On the command line, exll evaluate gives ${percent(best)}: it counts the nearest class also where the answer is unknown${never ? ", and the classes that were never taught" : ""}.`,
-    rebuilding && "The model is still learning your last change.",
+    (rebuilding || settling) && "The model is still learning your last change: the figures may change in a moment.",
   ].filter(Boolean);
 }
 

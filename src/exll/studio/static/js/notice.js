@@ -16,9 +16,10 @@ export function say(words) {
  * Faults stay until they are dismissed: they are seen again when what came after them has gone.
  * @param {string} words @param {string} [hint]
  * @param {{fault?: boolean, action?: [string, () => void], seconds?: number, step?: number | null}} [options] `step`:
- *   it goes when this is no longer the newest step. `seconds` is 0 for what stays until the next message.
+ *   it goes when this is no longer the newest step. `seconds` is 0 for what stays until the next message; `unreached`: it goes when
+ *   the studio answers again.
  */
-export function tell(words, hint = "", { fault = false, action, seconds = fault ? 0 : READABLE, step = null } = {}) {
+export function tell(words, hint = "", { fault = false, action, seconds = fault ? 0 : READABLE, step = null, unreached = false } = {}) {
   const region = byId("messages");
   // Behind an open dialog nothing can be read or pressed.
   const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
@@ -27,7 +28,7 @@ export function tell(words, hint = "", { fault = false, action, seconds = fault 
   const dismiss = () => keepFocus(region, () => message.remove());
   const message = h(
     "div",
-    { class: fault ? "message fault" : "message", role: fault ? "alert" : "status", "data-step": step },
+    { class: fault ? "message fault" : "message", role: fault ? "alert" : "status", "data-step": step, "data-unreached": unreached },
     h("div", {}, h("p", {}, words), hint && h("p", {}, hint)),
     action && actionButton(action, dismiss),
     h("button", { type: "button", class: "close", "aria-label": "Dismiss", onclick: dismiss }, "×"),
@@ -47,6 +48,11 @@ export function forgetSteps(newest) {
     if (step === newest) element.dataset.seen = "yes";
     else if (newest > step || element.dataset.seen) keepFocus(element.parentElement, () => element.remove());
   }
+}
+
+/** The studio answers again: what says that it does not is out of date. */
+export function forgetUnreached() {
+  for (const message of document.querySelectorAll("[data-unreached]")) keepFocus(message.parentElement, () => message.remove());
 }
 
 /** After a dialog, messages are at the foot of the page again. */
@@ -94,7 +100,7 @@ function actionButton([words, run], dismiss) {
 /** What the server said went wrong. @param {any} error @param {() => void} [again] */
 export function complain(error, again) {
   if (error.name === "AbortError") return;
-  tell(error.message, error.hint ?? "", { fault: true, action: again && ["Try again", again] });
+  tell(error.message, error.hint ?? "", { fault: true, action: again && ["Try again", again], unreached: error.status === 0 });
 }
 
 /** Run, and show what goes wrong. Gives undefined then. */

@@ -83,10 +83,10 @@ function report(place, answer) {
     h(
       "p",
       { role: "status" },
-      answer.stopped && "Stopped before the end. ",
-      h("strong", {}, `Learned ${counted(taught, "photo")}.`),
-      heldOut > 0 && ` ${counted(heldOut, "photo")} held out.`,
-      nothing > 0 && ` ${counted(nothing, "photo")} marked as none of the classes.`,
+      answer.stopped && !answer.undone && "Stopped before the end. ",
+      h("strong", {}, answer.undone ? "Undone: nothing of it was kept." : `Learned ${counted(taught, "photo")}.`),
+      !answer.undone && heldOut > 0 && ` ${counted(heldOut, "photo")} held out.`,
+      !answer.undone && nothing > 0 && ` ${counted(nothing, "photo")} marked as none of the classes.`,
     ),
     lines.filter(([count]) => count).map(([count, words]) => h("p", {}, `${counted(count, "file")} ${words}.`)),
     h(

@@ -3,7 +3,7 @@
 import { CLIENT, get, postJson } from "./api.js";
 import { byId, gathered } from "./dom.js";
 import { on, onAny } from "./events.js";
-import { complain, forgetSteps, say, tell } from "./notice.js";
+import { complain, forgetSteps, forgetUnreached, say, tell } from "./notice.js";
 import "./queue_strip.js";
 import "./sample.js";
 import { counted } from "./words.js";
@@ -114,6 +114,7 @@ on("lost", () => {
   reopening = ""; // the stream ends once for it
 });
 onAny(["connected", "rebuilt", "anew"], lookSoon);
+on("connected", forgetUnreached);
 addEventListener("slow-edit", ({ detail: edit }) => {
   if (!strip.classList.contains("busy")) state("Working …", true);
   edit.catch(() => {}).finally(look);
@@ -138,7 +139,7 @@ function step(kind) {
 
 /** A field has its own undo while there is something in it. */
 const typing = (element) =>
-  element?.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select") && element.value !== "";
+  element?.matches("input:not([type=checkbox], [type=radio]), textarea, select") && element.value !== "";
 
 undo.addEventListener("click", () => step("undo"));
 redo.addEventListener("click", () => step("redo"));

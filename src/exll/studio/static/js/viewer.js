@@ -203,6 +203,12 @@ class TaughtPhoto extends Viewer {
     this.steps = h("div", { class: "row steps" }, this.way("Previous", -1), this.way("Next", 1), this.place);
     this.element.querySelector(".side").prepend(this.steps);
     this.element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.region) {
+        event.preventDefault(); // only the drawing ends
+        this.stop();
+        this.drawing.focus();
+        return;
+      }
       if (!WAYS[event.key] || event.target.matches("input, select") || event.altKey) return;
       event.preventDefault();
       this.step(WAYS[event.key]);
