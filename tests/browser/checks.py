@@ -68,7 +68,7 @@ TOO_WIDE = """() => {
 
 REACHABLE = """() => [...document.querySelectorAll(
   'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter(
-    (e) => e.checkVisibility() && e.tabIndex >= 0).length"""
+    (e) => e.checkVisibility() && e.tabIndex >= 0 && !e.disabled).length"""
 
 STOP = """() => {
   const at = document.activeElement;
