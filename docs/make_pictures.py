@@ -2,7 +2,7 @@
 
 The model must know where its photos are, so that the pages can show them: run this where ``exll learn`` ran. The
 pictures in the README are of a model of twelve classes of GroceryStore (``exll learn fruit --model fruit.exll
---max-prototypes 3``, with folders called apple, avocado, ...) and of its test photo Orange_043.jpg. Needs chromium and
+--max-prototypes 3``, with folders called apple, avocado, ...) and of its test photo Orange_034.jpg. Needs chromium and
 the extra "dev".
 """
 
