@@ -14,18 +14,19 @@ from tasks import Task
 
 
 def slow_posterior(X: Matrix, y: np.ndarray, i: int, classes: int) -> np.ndarray:
-    """Linear discriminant analysis of all rows but one, from nothing: the mean of the scores with the covariance within
-    all classes, and within all but its own."""
+    """Linear discriminant analysis of all rows but one, from nothing: scores with the covariance within all classes,
+    and within all but its own, weighted by how many rows there are."""
     others = np.arange(len(X)) != i
     means = np.array([X[others & (y == k)].mean(axis=0) for k in range(classes)])
-    scores = np.zeros(classes)
-    for rows in (others, y != y[i]):
+    scores, second = np.zeros(classes), X.shape[1] / (len(X) + 2 * X.shape[1])
+    for rows, weight in ((others, 1 - second), (y != y[i], second)):
         residuals = X[rows] - means[y[rows]]
         # The count stays that of all rows: fewer rows would only rescale the shrinkage.
         covariance = (1 - SHRINKAGE) * residuals.T @ residuals / len(X) + SHRINKAGE * np.eye(X.shape[1])
         precision = np.linalg.inv(covariance)
-        scores += means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
-    return np.asarray(softmax(scores[None] / 2)[0])
+        found = means @ precision @ X[i] - 0.5 * np.einsum("ij,jk,ik->i", means, precision, means)
+        scores += weight * found
+    return np.asarray(softmax(scores[None])[0])
 
 
 def test_leaving_one_out_equals_a_model_that_never_saw_it() -> None:

@@ -238,8 +238,8 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     Leaving x out of class k moves its mean to $(i_k\mu_k - x)/(i_k-1)$ and takes
     $\tfrac{i_k}{i_k-1}(x-\mu_k)(x-\mu_k)^T$ off the within-class scatter. Several wrong examples of one kind hide each
     other there: they widen the scatter in their own direction. So x is judged a second time, without the scatter of its
-    whole class, and its score is the mean of both. A row that is alone in its class cannot be judged: its posterior is
-    uniform.
+    whole class. The fewer rows there are, the more they can hide, and the more the second judgement counts. A row that
+    is alone in its class cannot be judged: its posterior is uniform.
     """
     count, width = X.shape
     counts = np.bincount(y, minlength=classes).astype(np.float64)
@@ -253,6 +253,7 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     cholesky(factor)
     weights = _solved(factor, means)  # (classes, d)
     squared_norms = np.vecdot(means, weights)
+    second = width / (count + 2 * width)  # the share of the second judgement: a half with few rows, none with many
     posteriors = np.full((count, classes), 1.0 / classes)
     for k in np.flatnonzero(counts > 1):
         of_class = np.flatnonzero(y == k)
@@ -260,8 +261,8 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
         for start in range(0, len(of_class), CHUNK_ROWS):
             rows = of_class[start : start + CHUNK_ROWS]
             own = X[rows], y[rows], residuals[rows], counts, means, weights, squared_norms, factor
-            scores = _scores_without_own(*own, count) + _scores_without_class(*own, T)
-            posteriors[rows] = softmax_rows(scores / 2)[0]
+            scores = (1 - second) * _scores_without_own(*own, count) + second * _scores_without_class(*own, T)
+            posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
 
