@@ -253,8 +253,13 @@ def test_photos_wait_for_a_studio_that_is_started_again(open_page: Opener, tmp_p
             held.release()
             says(watched.page, "The studio does not answer. 36 photos still to send; trying again by itself.")
             expect(queue(watched.page).get_by_role("button", name="Try now")).to_be_visible()
+            watched.page.evaluate(
+                "import('/static/js/notice.js').then(({complain}) => complain({message: 'No answer.', status: 0}))"
+            )
+            expect(watched.page.locator("[data-unreached]")).to_have_count(1)
             process, _ = start(tmp_path / "project", "--port", str(httpx.URL(address).port))
             says(watched.page, 'Learned 60 photos of "mug".')
+            expect(watched.page.locator("[data-unreached]")).to_have_count(0, timeout=SLOW)
             assert studio.counts() == {"mug": 60}
             assert all("ERR_" in fault for fault in watched.faults)
             watched.faults.clear()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -165,6 +166,14 @@ def test_evaluate_counts_what_predict_prints(data: Path, tmp_path: Path) -> None
     assert len({level for _, _, level in rows}) > 1  # or the test would be an easy one
     assert "never taught, so it cannot be right: kind 3, kind 4" in result.stdout
     assert (tmp_path / "report.html").read_text(encoding="utf-8").count("file not found") == 0
+
+
+def test_evaluate_says_that_examples_were_taught(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.exll"
+    assert exll("learn", data, "-m", model, "--backbone", "nano", "--no-cache").returncode == 0
+    done = exll("evaluate", model, data, "--no-cache")
+    assert re.match(r"all \d+ examples were taught to the model: ", done.stderr)
+    assert exll_json("evaluate", model, data, "--no-cache")["taught"] > 0
 
 
 def test_the_likeliest_classes_are_named_in_words_columns_and_lists(data: Path, tmp_path: Path) -> None:

@@ -50,6 +50,13 @@ def test_the_pages_show_the_most_usual_right_answer_the_surest_wrong_one_and_the
     assert (best(wrong), worst(right), most_novel(right)) == (None, None, right[0])
 
 
+def test_the_demo_leaves_a_folder_with_other_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    done = exll("demo", "--out", tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"exll: {tmp_path} holds other files; name a new folder with --out.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
 def test_the_demo_has_no_seed_below_0(tmp_path: Path) -> None:
     result = exll("demo", "--seed", "-1", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")

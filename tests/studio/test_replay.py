@@ -194,9 +194,11 @@ def test_after_a_quiet_while_an_undone_step_has_left_no_trace(tmp_path: Path, mo
         edited = project.live.current
         hand.write(lambda: relabel(project, [2, 3, 4], "jug"))
         hand.write(lambda: undo(project))
+        assert project.live.settling or project.live.current is not edited
         deadline = time.monotonic() + PATIENCE
         while project.live.current is edited:
             assert time.monotonic() < deadline
             time.sleep(0.01)
             assert not project.live.rebuilding  # nobody has to wait for it
+        assert not project.live.settling
         assert_model_is_its_log(project)

@@ -230,7 +230,7 @@ def test_an_import_ends_when_it_is_cancelled_or_undone(
 ) -> None:
     after_the_first_batch(studio, monkeypatch, lambda: studio.post(way))
     answer = studio.client.post("/api/project/import", files=zip_of_mugs(6)).json()
-    assert (answer["taught"], answer["stopped"]) == (2, True)
+    assert (answer["taught"], answer["stopped"], answer["undone"]) == (2, True, way == "/api/undo")
     assert studio.project.store.counts() == ({} if way == "/api/undo" else {"mug": 2})
     assert studio.post("/api/project/import/cancel").json() == {"running": False}
     assert undone(studio) == ([] if way == "/api/undo" else ['Taught 2 photos of "mug".'])
