@@ -252,7 +252,7 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
     factor = np.asfortranarray(covariance)
     cholesky(factor)
     weights = _solved(factor, means)  # (classes, d)
-    squared_norms = np.vecdot(means, weights)
+    model = _Discriminant(counts, means, weights, np.vecdot(means, weights), factor)
     second = width / (count + 2 * width)  # the share of the second judgement: a half with few rows, none with many
     posteriors = np.full((count, classes), 1.0 / classes)
     for k in np.flatnonzero(counts > 1):
@@ -260,28 +260,34 @@ def leave_one_out_posteriors(X: Matrix, y: Indices, classes: int) -> Matrix:
         T = _added_without(factor, residuals[of_class], count)
         for start in range(0, len(of_class), CHUNK_ROWS):
             rows = of_class[start : start + CHUNK_ROWS]
-            own = X[rows], y[rows], residuals[rows], counts, means, weights, squared_norms, factor
-            scores = (1 - second) * _scores_without_own(*own, count) + second * _scores_without_class(*own, T)
+            own = X[rows], y[rows], residuals[rows]
+            scores = (1 - second) * _scores_without_own(model, *own, count)
+            scores += second * _scores_without_class(model, *own, T)
             posteriors[rows] = softmax_rows(scores)[0]
     return posteriors
 
 
-def _scores_without_class(
-    X: Matrix,
-    y: Indices,
-    residuals: Matrix,
-    counts: Vector,
-    means: Matrix,
-    weights: Matrix,
-    squared_norms: Vector,
-    factor: Matrix,
-    T: Matrix,
-) -> Matrix:
+class _Discriminant(NamedTuple):
+    """A linear discriminant of all rows; L is the precision that ``factor`` is of."""
+
+    counts: Vector
+    means: Matrix  # (classes, d)
+    weights: Matrix  # L m for every mean m
+    squared_norms: Vector  # m' L m
+    factor: Matrix
+
+    def means_without(self, y: Indices, residuals: Matrix) -> Matrix:
+        """The mean of its own class without each row."""
+        return self.means[y] - residuals / (self.counts[y] - 1)[:, None]
+
+
+def _scores_without_class(model: _Discriminant, X: Matrix, y: Indices, residuals: Matrix, T: Matrix) -> Matrix:
     """x' P m - m' P m / 2 for every class, with x taken out of its own mean, and P = L + T'T."""
-    x_t, means_t = X @ T.T, means @ T.T
-    scores: Matrix = X @ weights.T + x_t @ means_t.T - 0.5 * (squared_norms + np.square(means_t).sum(axis=1))
-    left = means[y] - residuals / (counts[y] - 1)[:, None]
-    left_weights = _solved(factor, left) + (left @ T.T) @ T
+    means_t = model.means @ T.T
+    squared_norms = model.squared_norms + np.square(means_t).sum(axis=1)
+    scores: Matrix = X @ model.weights.T + (X @ T.T) @ means_t.T - 0.5 * squared_norms
+    left = model.means_without(y, residuals)
+    left_weights = _solved(model.factor, left) + (left @ T.T) @ T
     scores[np.arange(len(X)), y] = np.vecdot(X - 0.5 * left, left_weights)
     return scores
 
@@ -299,32 +305,20 @@ def _added_without(factor: Matrix, residuals: Matrix, count: int) -> Matrix:
     return U
 
 
-def _scores_without_own(
-    X: Matrix,
-    y: Indices,
-    residuals: Matrix,
-    counts: Vector,
-    means: Matrix,
-    weights: Matrix,
-    squared_norms: Vector,
-    factor: Matrix,
-    count: int,
-) -> Matrix:
+def _scores_without_own(model: _Discriminant, X: Matrix, y: Indices, residuals: Matrix, count: int) -> Matrix:
     """x' L m - m' L m / 2 for every class, with x taken out of its own mean and out of the precision L (rank one)."""
-    own = counts[y]
+    own = model.counts[y]
     v = residuals * np.sqrt(own / (own - 1))[:, None]
-    U = _solved(factor, v)
+    U = _solved(model.factor, v)
     room = count / (1 - SHRINKAGE) - np.vecdot(v, U)  # above 0: v is part of what was inverted
     room = np.maximum(room, 1e-12)
-    x_u, means_u = np.vecdot(X, U), U @ means.T
-    scores: Matrix = (
-        X @ weights.T + (x_u / room)[:, None] * means_u - 0.5 * (squared_norms + means_u**2 / room[:, None])
-    )
-    rows = np.arange(len(X))
-    left = means[y] - residuals / (own - 1)[:, None]  # the own class's mean without x
-    left_weights, left_u = _solved(factor, left), np.vecdot(U, left)
+    x_u, means_u = np.vecdot(X, U), U @ model.means.T
+    squared_norms = model.squared_norms + means_u**2 / room[:, None]
+    scores: Matrix = X @ model.weights.T + (x_u / room)[:, None] * means_u - 0.5 * squared_norms
+    left = model.means_without(y, residuals)
+    left_weights, left_u = _solved(model.factor, left), np.vecdot(U, left)
     dots = np.vecdot(X, left_weights) + x_u * left_u / room
-    scores[rows, y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
+    scores[np.arange(len(X)), y] = dots - 0.5 * (np.vecdot(left, left_weights) + left_u**2 / room)
     return scores
 
 
